@@ -1,0 +1,1 @@
+"""Plain types that every room shares. Standard library and pydantic only."""

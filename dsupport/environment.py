@@ -1,0 +1,81 @@
+"""What the environment (and `.env`, when there is one) says. Read once, validated, no Django."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+_LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+
+
+class Environment(BaseSettings):
+    """Every variable that DSupport reads, with its default."""
+
+    model_config = SettingsConfigDict(env_file=BASE_DIR / ".env", extra="ignore")
+
+    database_url: str = ""
+    database_owner_url: str = ""
+    redis_url: str = ""
+    secret_key: str = ""
+    allowed_hosts: Annotated[list[str], NoDecode] = Field(default=_LOCAL_HOSTS)
+
+    anthropic_api_key: str = ""
+    anthropic_base_url: str = ""
+    openai_api_key: str = ""
+    openai_base_url: str = ""
+
+    dsupport_debug: bool = False
+    dsupport_demo: bool = False
+    dsupport_https: bool = False
+    dsupport_tenant: str = "demo"
+    dsupport_provider: Literal["", "offline", "scripted"] = ""
+    dsupport_model: str = ""
+    dsupport_architecture: Literal["solo", "team"] = "solo"
+    dsupport_embedder: str = "knowledge.adapters.minilm.MiniLM"
+    dsupport_carrier: str = "orders.adapters.simulated.SimulatedCarrier"
+    dsupport_data: Path = BASE_DIR / ".dsupport"
+    dsupport_clock: datetime | None = None
+    dsupport_db_pool: int = 12
+    dsupport_log_format: Literal["console", "json"] = "console"
+    dsupport_log_level: str = "INFO"
+
+    @field_validator("allowed_hosts", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        if isinstance(value, str):
+            return [host.strip() for host in value.split(",") if host.strip()]
+        return value
+
+    @field_validator("dsupport_clock")
+    @classmethod
+    def _needs_zone(cls, value: datetime | None) -> datetime | None:
+        if value is not None and value.tzinfo is None:
+            raise ValueError("needs a zone, for example 2026-10-15T09:00:00Z")
+        return value
+
+    @property
+    def provider(self) -> str:
+        return self.dsupport_provider or "offline"
+
+
+class EnvironmentProblem(Exception):
+    """A variable that cannot be used; the message names it and says what is wrong."""
+
+
+@cache
+def read_environment() -> Environment:
+    """Return the environment, read on the first call; raise `EnvironmentProblem` when it is wrong."""
+    try:
+        return Environment()
+    except ValidationError as error:
+        lines = [
+            f"{'.'.join(str(part) for part in item['loc']).upper()}: {item['msg']}"
+            for item in error.errors()
+        ]
+        raise EnvironmentProblem("; ".join(lines)) from None

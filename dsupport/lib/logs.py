@@ -1,0 +1,47 @@
+"""Logging to stderr, as lines for people or JSON for machines; never to stdout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+
+
+def logging_config(style: str, level: str) -> dict[str, Any]:
+    """Return a `dictConfig` document. Personal data is masked before a line is written."""
+    from dsupport.lib.redaction import mask_event
+
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.format_exc_info,
+        mask_event,
+    ]
+    renderer: Any = (
+        structlog.processors.JSONRenderer()
+        if style == "json"
+        else structlog.dev.ConsoleRenderer(colors=False)
+    )
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "structured": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "foreign_pre_chain": shared,
+                "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {
+            "django.request": {"level": "ERROR"},
+            "httpx": {"level": "WARNING"},
+            "kombu": {"level": "WARNING"},
+            "celery.beat": {"level": "WARNING"},
+        },
+    }

@@ -1,0 +1,180 @@
+"""Django settings, all from the environment; see `.env.example` for the variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+from dsupport.environment import BASE_DIR, read_environment
+from dsupport.lib.logs import logging_config
+
+env = read_environment()
+
+if not env.database_url or not env.redis_url:
+    raise ImproperlyConfigured(
+        "DATABASE_URL and REDIS_URL are not set. Start through manage.py, which brings its own "
+        "PostgreSQL and Valkey (try: uv run manage.py demo), or set both."
+    )
+if not env.secret_key:
+    raise ImproperlyConfigured("SECRET_KEY is not set. Set it to 50 random characters.")
+
+DEBUG = env.dsupport_debug
+SECRET_KEY = env.secret_key
+ALLOWED_HOSTS = env.allowed_hosts
+
+# --- DSupport's own -------------------------------------------------------------------------
+DSUPPORT_DATA = env.dsupport_data
+DSUPPORT_DEMO = env.dsupport_demo
+DSUPPORT_TENANT = env.dsupport_tenant
+DSUPPORT_CLOCK = env.dsupport_clock
+DSUPPORT_PROVIDER = env.provider
+DSUPPORT_ARCHITECTURE = env.dsupport_architecture
+DSUPPORT_SEEDER = "dsupport.demo.seed.seed_demo"
+# One dotted path per port, like EMAIL_BACKEND.
+DSUPPORT_EMBEDDER = env.dsupport_embedder
+DSUPPORT_CARRIER = env.dsupport_carrier
+DSUPPORT_PROVIDERS = {
+    "offline": "agents.adapters.offline.OfflineRules",
+    "scripted": "agents.adapters.scripted.ScriptedModel",
+}
+
+# --- Django ---------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "unfold.contrib.forms",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "dsupport",
+    "approvals",
+    "orders",
+    "tickets",
+    "knowledge",
+    "agents",
+    "evals",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "dsupport.middleware.ContentSecurityPolicy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "dsupport.urls"
+ASGI_APPLICATION = "dsupport.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+
+def _database(url: str, *, pool: int) -> dict[str, Any]:
+    config: dict[str, Any] = dict(dj_database_url.parse(url, conn_health_checks=True))
+    config.setdefault("OPTIONS", {})
+    if pool:
+        # A connection goes back between requests and before every model call, so a few serve
+        # many threads. The pool and persistent connections exclude each other.
+        config["CONN_MAX_AGE"] = 0
+        config["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool, "timeout": 10}
+    return config
+
+
+# `default` is the application's role, which owns nothing. Migrations run as `owner`.
+DATABASES = {
+    "default": _database(env.database_url, pool=env.dsupport_db_pool),
+    "owner": _database(env.database_owner_url or env.database_url, pool=0),
+}
+DATABASE_ROUTERS = ["dsupport.lib.routers.OwnerMigrates"]
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": env.redis_url,
+        "KEY_PREFIX": "dsupport",
+    }
+}
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [env.redis_url], "prefix": "dsupport"},
+    }
+}
+
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.dsupport_https
+SECURE_SSL_REDIRECT = env.dsupport_https
+SECURE_HSTS_SECONDS = 31_536_000 if env.dsupport_https else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.dsupport_https else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en"
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+LOGGING_CONFIG = "logging.config.dictConfig"
+LOGGING = logging_config(env.dsupport_log_format, env.dsupport_log_level)
+
+# --- Celery: a wake-up service; the database owns the work ----------------------------------
+CELERY_BROKER_URL = env.redis_url
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "global_keyprefix": "dsupport:"}
+CELERY_TASK_SERIALIZER = "json"
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = {
+    "sweep-runs": {"task": "agents.sweep_runs", "schedule": 5.0, "options": {"expires": 5}},
+}
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "DSupport",
+    "SITE_HEADER": "DSupport",
+    "SITE_SUBHEADER": "Support desk",
+    "SITE_SYMBOL": "support_agent",
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "DASHBOARD_CALLBACK": "agents.admin.dashboard",
+    "SIDEBAR": {"show_search": True, "show_all_applications": False, "navigation": "dsupport.navigation.sidebar"},
+}
