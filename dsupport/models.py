@@ -99,3 +99,25 @@ class Switch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}: {'off' if self.off else 'on'}"
+
+
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def usable(self) -> ApiKeyQuerySet:
+        return self.filter(revoked_at=None)
+
+
+class ApiKey(models.Model):
+    """A program's bearer key for one shop. Only its SHA-256 is kept."""
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
+    name = models.CharField(max_length=80)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    hint = models.CharField(max_length=8, editable=False)
+    created_by = models.CharField(max_length=150)
+    created_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects: Any = ApiKeyQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.name} (…{self.hint})"
