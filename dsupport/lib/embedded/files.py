@@ -61,7 +61,7 @@ def give(path: Path, owner: Account | None) -> None:
 
 
 def write_private(path: Path, text: str, *, owner: Account | None = None) -> None:
-    """Replace a file in one step, readable by its owner alone, and safe on disk."""
+    """Replace a file in one step, readable by its owner alone, and safely on disk."""
     fresh = path.with_name(f"{path.name}.new")
     fresh.unlink(missing_ok=True)
     try:
@@ -95,6 +95,14 @@ def read_pid(path: Path) -> int | None:
     return pid if pid > 1 else None
 
 
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all it holds."""
+    if path.is_dir() and not path.is_symlink():
+        remove_tree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def remove_tree(path: Path) -> None:
     """Remove a folder that a dying process may still be writing in."""
     for _ in range(5):
@@ -115,5 +123,5 @@ def _not_writable(path: Path, error: OSError) -> EmbeddedError:
     return EmbeddedError(
         "not_writable",
         f"{path} cannot be written ({error.strerror}). Make it writable for this user, set "
-        "DSUPPORT_DATA to another folder, or set DATABASE_URL and REDIS_URL to servers of your own.",
+        "DSUPPORT_DATA to another folder, or set DATABASE_URL and REDIS_URL to your own servers.",
     )

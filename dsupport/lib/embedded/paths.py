@@ -8,7 +8,7 @@ import pwd
 import re
 import secrets
 import socket
-import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,13 +124,15 @@ def _make_data_dir(data_dir: Path) -> None:
 
 
 def _root_base() -> Path:
-    return Path(os.environ.get(_ROOT_BASE_VARIABLE) or _ROOT_BASE)
+    return Path(os.environ.get(_ROOT_BASE_VARIABLE) or _ROOT_BASE).resolve()
 
 
 def _prepare_as_root(data_dir: Path, home: Path) -> Layout:
     base = home.parent
-    base.parent.mkdir(parents=True, exist_ok=True)
-    private_folder(base, mode=0o755)
+    for folder in [*reversed(base.parents), base]:
+        if not folder.exists():
+            private_folder(folder, mode=0o755)  # the account passes through; the umask may forbid
+    check_ours(base)
     private_folder(home, mode=0o711)  # the account passes through to its own folders
     account = _recorded_account(home)
     _check_traversable(home, account)
@@ -140,7 +142,8 @@ def _prepare_as_root(data_dir: Path, home: Path) -> Layout:
         write_private(home / "project", f"{data_dir}\n")
     note = data_dir / _NOTE
     if not os.path.lexists(note):
-        note.write_text(f"The servers that root starts here keep their data in {home}\n")
+        with note.open("x") as file:  # exclusive, so a link planted there is not followed
+            file.write(f"The servers that root starts here keep their data in {home}\n")
     return Layout(home, account)
 
 
@@ -173,8 +176,6 @@ def _check_traversable(home: Path, account: Account) -> None:
 
 def remove_socket_folder(folder: Path) -> None:
     """Remove what a stopped server leaves of its socket folder outside our home."""
-    if folder.parent in (Path("/tmp"), Path(tempfile.gettempdir())):  # noqa: S108 - only to compare
-        try:
+    if folder.parent == Path("/tmp"):  # noqa: S108 - only to compare
+        with suppress(OSError):
             folder.rmdir()
-        except OSError:
-            return
