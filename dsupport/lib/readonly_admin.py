@@ -1,4 +1,5 @@
 """Admin lists that show and never change, scoped to the shops a member of staff works for."""
+# ruff: noqa: ARG002 (the signatures are Django's)
 
 from __future__ import annotations
 
