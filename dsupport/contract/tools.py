@@ -104,8 +104,9 @@ class ToolSpec:
     """A name, a description, an argument schema and the code behind them.
 
     `max_bytes` bounds the result's JSON; `timeout` (seconds) is how long the engine waits.
-    `writes` marks a tool that goes through the gate; all others only read. `progress` is the
-    plain sentence a customer sees while it runs; `{name}` fields come from the arguments.
+    `writes` marks a tool that goes through the gate; all others only read. `personal` marks one
+    that reads the asker's own data, so it is refused while nobody is established. `progress`
+    is the plain sentence a customer sees while it runs; `{name}` fields come from the arguments.
     """
 
     name: str
@@ -115,6 +116,7 @@ class ToolSpec:
     max_bytes: int = 16_000
     timeout: float = 10.0
     writes: bool = False
+    personal: bool = False
     progress: str = "Working on it…"
 
     def schema(self) -> dict[str, Any]:

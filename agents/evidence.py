@@ -1,0 +1,73 @@
+"""What a run has seen: the only ground that an answer may stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from agents.claims import Facts, collect_facts
+from dsupport.contract.tools import Source, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One tool result of this run."""
+
+    place: str
+    tool: str
+    result: ToolResult
+
+
+@dataclass
+class Evidence:
+    """The results of a run and the words of the customer, gathered by parallel calls."""
+
+    words: Sequence[str] = ()
+    context: Mapping[str, Any] = field(default_factory=dict)
+    known_tickets: frozenset[str] = frozenset()  # told to this customer earlier in the talk
+    _seen: list[Seen] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+
+    def add(self, place: str, tool: str, result: ToolResult) -> None:
+        with self._lock:
+            self._seen.append(Seen(place, tool, result))
+
+    @property
+    def seen(self) -> list[Seen]:
+        """Return what was seen, ordered by place, so that a resumed run reads the same."""
+        with self._lock:
+            return sorted(self._seen, key=lambda item: item.place)
+
+    @property
+    def sources(self) -> list[Source]:
+        """Return the passages that searches of this run returned, best score first."""
+        best: dict[tuple[str, str], Source] = {}
+        for item in self.seen:
+            for source in item.result.sources:
+                key = (source.doc_id, source.heading)
+                if key not in best or best[key].score < source.score:
+                    best[key] = source
+        return sorted(best.values(), key=lambda source: -source.score)
+
+    @property
+    def tickets(self) -> list[str]:
+        """Return the tickets that this run opened or found, first one first."""
+        return list(dict.fromkeys(item.result.ticket for item in self.seen if item.result.ticket))
+
+    def facts(self, *, articles: bool = True) -> Facts:
+        """Return what tool results, context and the customer's words support.
+
+        Without `articles`, what only help articles state is left out.
+        """
+        data = [
+            item.result.data
+            for item in self.seen
+            if (articles or item.result.trust != "article") and item.tool not in DELEGATES
+        ]
+        return collect_facts([*self.words], [*data, dict(self.context)])
+
+
+# Results of these are reports written by a model: what they rest on is already evidence.
+DELEGATES = frozenset({"ask_knowledge", "ask_orders", "escalate"})

@@ -1,0 +1,42 @@
+"""What the engine needs from outside, as values and callables that are passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeVar
+
+from dsupport.contract.llm import ModelReply
+from dsupport.contract.tools import ToolResult
+
+Item = TypeVar("Item")
+
+
+class Journal(Protocol):
+    """Remembers the finished steps of a run, so that running again is resuming.
+
+    `place` is the step's position in the run: path of agents, turn, call. A recorded step is
+    returned; a new one is executed and recorded together with the events it caused.
+    """
+
+    def model(self, place: str, ask: Callable[[], ModelReply]) -> ModelReply: ...
+
+    def tool(self, place: str, act: Callable[[], ToolResult]) -> ToolResult: ...
+
+
+class Trace(Protocol):
+    """Says what is happening. The span it hangs under is taken from the context."""
+
+    def span(self, place: str, agent: str) -> AbstractContextManager[None]:
+        """Open a span: everything emitted inside hangs under it."""
+        ...
+
+    def emit(self, type: str, data: Mapping[str, Any], *, place: str) -> None:
+        """Say one thing once: the same type at the same place is said a single time per run."""
+        ...
+
+
+class Parallel(Protocol):
+    """Runs pieces of work beside each other and returns their results in the order given."""
+
+    def __call__(self, work: Sequence[Callable[[], Item]]) -> list[Item]: ...

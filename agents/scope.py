@@ -1,0 +1,72 @@
+"""Everything one run carries with it, handed down as values and callables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from agents.errors import RunStopped, StopCause
+from agents.evidence import Evidence
+from agents.guardrails import Guardrail, Situation
+from agents.ports import Journal, Parallel, Trace
+from agents.rules import Limits, find_overrun
+from dsupport.contract.llm import LLMClient, Usage
+from dsupport.contract.principal import Principal
+from dsupport.contract.tools import ToolContext, ToolResult, ToolSpec
+
+
+class Meter:
+    """Adds up what a run consumed; parallel agents share one."""
+
+    def __init__(self) -> None:
+        self._usage = Usage()
+        self._lock = Lock()
+
+    def add(self, usage: Usage) -> None:
+        with self._lock:
+            self._usage += usage
+
+    @property
+    def usage(self) -> Usage:
+        with self._lock:
+            return self._usage
+
+
+@dataclass(frozen=True)
+class RunScope:
+    """The surroundings of one run.
+
+    `elapsed` gives the seconds of this attempt; `stop_asked` says why the run must end now, if
+    it must (cancelled, or its lease lost); `act` runs a tool's body within its time limit.
+    """
+
+    principal: Principal
+    context: Mapping[str, Any]
+    evidence: Evidence
+    client: LLMClient
+    journal: Journal
+    trace: Trace
+    parallel: Parallel
+    guardrails: Sequence[Guardrail]
+    limits: Limits
+    elapsed: Callable[[], float]
+    stop_asked: Callable[[], StopCause | None]
+    act: Callable[[ToolSpec, Any, ToolContext], ToolResult]
+    tool_context: Callable[[str], ToolContext]
+    meter: Meter = field(default_factory=Meter)
+
+    @property
+    def situation(self) -> Situation:
+        return Situation(self.principal, self.evidence)
+
+    def check(self) -> None:
+        """Stop the run when somebody asked for it or when a limit is reached."""
+        cause = self.stop_asked() or find_overrun(self.limits, self.meter.usage, self.elapsed())
+        if cause is not None:
+            raise RunStopped(cause)
+
+    @property
+    def time_left(self) -> float:
+        return max(self.limits.seconds - self.elapsed(), 0.0)
