@@ -1,0 +1,53 @@
+"""What the approvals room refuses."""
+
+from __future__ import annotations
+
+from dsupport.contract.errors import Conflict, Forbidden, InvalidInput, NotFound
+
+
+class UnknownAction(NotFound):
+    code = "unknown_action"
+
+
+class InvalidOrigin(InvalidInput):
+    code = "invalid_origin"
+
+
+class InvalidArguments(InvalidInput):
+    code = "invalid_arguments"
+
+
+class KeyConflict(Conflict):
+    code = "key_conflict"
+
+
+class AlreadyRejected(Conflict):
+    code = "already_rejected"
+
+
+class IdentityRequired(Forbidden):
+    code = "identity_required"
+
+
+class SwitchedOff(Forbidden):
+    code = "switched_off"
+
+
+class SwitchesUnreadable(Forbidden):
+    code = "switches_unreadable"
+
+
+class UnknownSwitch(InvalidInput):
+    code = "unknown_switch"
+
+
+class ReasonMissing(InvalidInput):
+    code = "reason_missing"
+
+
+class SwitchForbidden(Forbidden):
+    code = "switch_forbidden"
+
+
+class ProposalNotFound(NotFound):
+    code = "unknown_proposal"

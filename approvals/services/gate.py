@@ -1,0 +1,384 @@
+"""The one way to a consequential effect, whoever asks: model, console, API, MCP or e-mail."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+from pydantic import BaseModel, ValidationError
+
+from approvals import registry, rules
+from approvals.errors import AlreadyRejected, InvalidArguments, InvalidOrigin, KeyConflict
+from approvals.evidence import check_storable, freeze, freeze_evidence, masked
+from approvals.models import Proposal
+from approvals.registry import Action, Execution
+from approvals.rules import Counts, Origin, Outcome, OutcomeStatus, ProposalStatus
+from approvals.services.audit import record
+from approvals.services.switches import check_action_on
+from dsupport.contract.errors import DomainError
+from dsupport.contract.principal import Principal
+from dsupport.contract.risk import RiskTier
+from dsupport.lib.canonical import CanonicalError, canonical_json, digest
+from dsupport.lib.ids import new_id
+from dsupport.models import Tenant
+
+log = logging.getLogger(__name__)
+
+GATE_FAILED = "gate_failed"
+_GATE_FAILED_ADVICE = "This could not be checked, so nothing was done. Hand over to a person."
+_MAX_KEY = 200
+_MAX_ID = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What was asked, as it came."""
+
+    principal: Principal
+    action: str
+    arguments: Mapping[str, Any]
+    origin: Origin
+    evidence: Mapping[str, Any]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """What was asked, typed and in its one spelling."""
+
+    action: Action
+    tier: RiskTier
+    typed: BaseModel
+    text: str
+    arguments: dict[str, Any]
+
+
+def propose(
+    *,
+    principal: Principal,
+    action: str,
+    arguments: Mapping[str, Any],
+    origin: Origin,
+    evidence: Mapping[str, Any],
+    now: datetime,
+) -> Outcome:
+    """Take a request for a consequential action through the gate and return what became of it.
+
+    A LOW action is carried out here, in one transaction with its proposal and its audit entry;
+    MEDIUM and HIGH wait for a person; VERY_HIGH is only noted. The same origin key gets the
+    recorded outcome again. Nothing is raised: any trouble in here is a refusal that left no trace
+    but its audit entry. Rows that the caller holds locked must not be needed by the action, for
+    a shop's requests pass the gate one at a time.
+    """
+    request = _Request(principal, action, arguments, origin, evidence, now)
+    try:
+        with transaction.atomic():
+            return _pass_gate(request)
+    except DomainError as error:
+        return _refuse(request, error.code, error.message)
+    except Exception:
+        log.exception("The gate failed on %s, so it is refused", action)
+        return _refuse(request, GATE_FAILED, _GATE_FAILED_ADVICE)
+
+
+def _pass_gate(request: _Request) -> Outcome:
+    command = _read_command(request)
+    _check_origin(request.origin)
+    _serialise(request.principal.tenant_id)
+    replayed = _find_replayed(request, command)
+    if replayed is not None:
+        return _recorded_outcome(replayed)
+    action = command.action
+    action.permit(request.principal, command.typed)
+    action.validate(request.principal, command.typed, request.now)
+    if not action.always_on:
+        check_action_on(action.name, request.principal.tenant_id)
+        rules.check_limits(_count(request))
+    proposal = _draft(request, command)
+    standing = _find_standing(request, proposal)
+    if standing is not None:
+        return _same_again(request, standing)
+    return _act(request, command, proposal)
+
+
+def _read_command(request: _Request) -> _Command:
+    action = registry.get_action(request.action)
+    if action.tier is None:  # registration refuses this; the gate does not rely on it
+        raise registry.RegistrationError(f"{action.name} has no tier")
+    try:
+        given = canonical_json(request.arguments)
+        check_storable(json.loads(given))
+        typed = action.arguments.model_validate_json(given, strict=True)
+        text, arguments = freeze(typed.model_dump(mode="json"))
+    except ValidationError as error:
+        raise InvalidArguments(_explain(error)) from None
+    except (CanonicalError, UnicodeEncodeError) as error:
+        raise InvalidArguments(f"These arguments cannot be read: {error}.") from None
+    return _Command(action, action.tier, typed, text, arguments)
+
+
+def _explain(error: ValidationError) -> str:
+    problems = [
+        f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_input=False)
+    ]
+    return "Correct these arguments: " + "; ".join(problems[:5]) + "."
+
+
+def _check_origin(origin: Origin) -> None:
+    if not 0 < len(origin.key) <= _MAX_KEY:
+        raise InvalidOrigin(f"A request needs a key of 1 to {_MAX_KEY} characters.")
+    if max(len(origin.run_id), len(origin.conversation_id)) > _MAX_ID:
+        raise InvalidOrigin(f"Ids of runs and conversations have at most {_MAX_ID} characters.")
+    check_storable([origin.key, origin.run_id, origin.conversation_id, list(origin.article_ids)])
+
+
+def _serialise(tenant_id: int) -> None:
+    """Let a shop's requests pass one at a time, so that limits and duplicates are exact."""
+    if not Tenant.objects.filter(pk=tenant_id).exists():
+        raise InvalidOrigin("There is no such shop.", code="unknown_shop")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"approvals/{tenant_id}"]
+        )
+
+
+def _find_replayed(request: _Request, command: _Command) -> Proposal | None:
+    """Return what the same origin key led to; refuse a key that once meant something else.
+
+    This comes before everything that looks at the state, because the state has changed by what
+    the first passage did.
+    """
+    rows = Proposal.objects.for_tenant(request.principal.tenant_id)
+    found: Proposal | None = rows.filter(origin_key=request.origin.key).first()
+    if found is None:
+        return None
+    same = (found.owner_key, found.action, found.arguments_text) == (
+        request.principal.owner_key,
+        command.action.name,
+        command.text,
+    )
+    if not same:
+        raise KeyConflict("This key was used for another request. Ask again under a new one.")
+    return found
+
+
+def _count(request: _Request) -> Counts:
+    origin, principal = request.origin, request.principal
+    exempt = [action.name for action in registry.all_actions() if action.always_on]
+    rows = Proposal.objects.for_tenant(principal.tenant_id).counting(
+        request.now - rules.LIMIT_WINDOW, exempt=exempt
+    )
+    conversation = 0
+    if origin.conversation_id:
+        conversation = rows.filter(conversation_id=origin.conversation_id).count()
+    by_article = [rows.filter(article_ids__contains=[name]).count() for name in _articles(origin)]
+    return Counts(
+        conversation=conversation,
+        article=max(by_article, default=0),
+        customer=rows.filter(owner_key=principal.owner_key).count(),
+        tenant=rows.count(),
+    )
+
+
+def _articles(origin: Origin) -> list[str]:
+    return sorted({name[:120] for name in origin.article_ids})
+
+
+def _draft(request: _Request, command: _Command) -> Proposal:
+    """Build the proposal, not yet stored: content, state it rests on, evidence, hash, expiry."""
+    principal, origin, action = request.principal, request.origin, command.action
+    _, snapshot = freeze(action.snapshot(principal, command.typed))
+    evidence = freeze_evidence(request.evidence)
+    policy = registry.policy_version()
+    return Proposal(
+        id=new_id(),
+        tenant_id=principal.tenant_id,
+        owner_key=principal.owner_key,
+        principal=principal.to_json(),
+        action=action.name,
+        tier=command.tier,
+        arguments=command.arguments,
+        arguments_text=command.text,
+        snapshot=snapshot,
+        evidence=evidence,
+        evidence_digest=rules.evidence_digest(evidence),
+        policy_version=policy,
+        hash=rules.proposal_hash(
+            tenant_id=principal.tenant_id,
+            owner_key=principal.owner_key,
+            action=action.name,
+            arguments=command.arguments,
+            snapshot=snapshot,
+            policy_version=policy,
+        ),
+        description=action.describe(command.typed, snapshot),
+        intent_key=_short(action.intent_key(principal, command.typed)),
+        origin_key=origin.key,
+        run_id=origin.run_id,
+        conversation_id=origin.conversation_id,
+        article_ids=_articles(origin),
+        created_at=request.now,
+        expires_at=rules.expiry(command.tier, request.now),
+    )
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= _MAX_KEY else digest("intent/1", key)
+
+
+def _find_standing(request: _Request, proposal: Proposal) -> Proposal | None:
+    """Return a live proposal of the same intent; refuse what a person has just rejected."""
+    rows = Proposal.objects.for_principal(request.principal).filter(action=proposal.action)
+    rejected = rows.filter(
+        status=ProposalStatus.REJECTED,
+        hash=proposal.hash,
+        conversation_id=proposal.conversation_id,
+    )
+    if rejected.exists():
+        raise AlreadyRejected("A person has rejected exactly this. Hand over instead of repeating.")
+    live = rows.live(request.now).filter(intent_key=proposal.intent_key)
+    standing: Proposal | None = live.first()
+    return standing
+
+
+def _act(request: _Request, command: _Command, proposal: Proposal) -> Outcome:
+    if command.tier is RiskTier.LOW:
+        return _execute(request, command, proposal)
+    if command.tier is RiskTier.VERY_HIGH:
+        proposal.status = ProposalStatus.RECORDED
+    else:
+        proposal.status = ProposalStatus.PENDING
+    proposal.save(force_insert=True)
+    _record_filed(request, proposal, f"proposal.{proposal.status}")
+    return _recorded_outcome(proposal, duplicate=False)
+
+
+def _execute(request: _Request, command: _Command, proposal: Proposal) -> Outcome:
+    """Carry out a LOW action: the row comes first, so the origin key guards the effect."""
+    executor = command.action.execute
+    if executor is None:
+        raise registry.RegistrationError(f"{command.action.name} has no executor")
+    proposal.status = ProposalStatus.EXECUTING
+    proposal.save(force_insert=True)
+    context = Execution(
+        proposal_id=str(proposal.pk),
+        key=str(proposal.pk),
+        now=request.now,
+        run_id=request.origin.run_id,
+        conversation_id=request.origin.conversation_id,
+        evidence=proposal.evidence,
+    )
+    _, result = freeze(executor(request.principal, command.typed, context))
+    changed = Proposal.objects.filter(pk=proposal.pk, status=ProposalStatus.EXECUTING).update(
+        status=ProposalStatus.EXECUTED, executed_at=request.now, result=result
+    )
+    if changed != 1:
+        raise RuntimeError("the proposal was taken away while it was carried out")
+    proposal.status, proposal.executed_at, proposal.result = (
+        ProposalStatus.EXECUTED,
+        request.now,
+        result,
+    )
+    _record_filed(request, proposal, "proposal.executed")
+    return _recorded_outcome(proposal, duplicate=False)
+
+
+def _same_again(request: _Request, standing: Proposal) -> Outcome:
+    """Answer a second wish for the same thing with the first proposal."""
+    record(
+        tenant_id=standing.tenant_id,
+        kind="proposal.duplicate",
+        actor=request.principal.owner_key,
+        subject=f"proposal:{standing.pk}",
+        detail={"origin": request.origin.key, "run": request.origin.run_id},
+        now=request.now,
+    )
+    return _recorded_outcome(standing)
+
+
+_FRESH: Mapping[str, tuple[OutcomeStatus, str]] = {
+    ProposalStatus.EXECUTED: (OutcomeStatus.EXECUTED, "Done."),
+    ProposalStatus.PENDING: (
+        OutcomeStatus.WAITING,
+        "Not done yet: a person decides. Say that it waits, and never that it is done.",
+    ),
+    ProposalStatus.RECORDED: (
+        OutcomeStatus.PROPOSE_ONLY,
+        "Noted for a person. Nothing was done, and no program will do it.",
+    ),
+}
+
+
+def _recorded_outcome(proposal: Proposal, *, duplicate: bool = True) -> Outcome:
+    known = _FRESH.get(proposal.status)
+    message = known[1] if known else f"This was asked before and is {proposal.status} now."
+    status = OutcomeStatus.DUPLICATE if duplicate or known is None else known[0]
+    return Outcome(
+        status=status,
+        proposal_id=str(proposal.pk),
+        action=proposal.action,
+        tier=RiskTier(proposal.tier),
+        code=str(proposal.status),
+        message=message,
+        result=proposal.result or {},
+    )
+
+
+def _record_filed(request: _Request, proposal: Proposal, kind: str) -> None:
+    record(
+        tenant_id=proposal.tenant_id,
+        kind=kind,
+        actor=proposal.owner_key,
+        subject=f"proposal:{proposal.pk}",
+        detail={
+            "action": proposal.action,
+            "tier": proposal.tier,
+            "hash": proposal.hash,
+            "evidence": proposal.evidence_digest,
+            "policy": proposal.policy_version,
+            "expires_at": proposal.expires_at and proposal.expires_at.isoformat(),
+            "run": proposal.run_id,
+            "conversation": proposal.conversation_id,
+            "origin": proposal.origin_key,
+            "result": proposal.result,
+        },
+        now=request.now,
+    )
+
+
+def _refuse(request: _Request, code: str, message: str) -> Outcome:
+    action = registry.find_action(request.action)
+    tier = action.tier if action else None
+    try:
+        with transaction.atomic():
+            _record_refusal(request, code, message, tier)
+    except Exception:
+        # Nothing was done, so the refusal stands; that it left no trace must be seen.
+        log.exception("The refusal of %s (%s) could not be recorded", request.action, code)
+    return Outcome(OutcomeStatus.REFUSED, "", request.action, tier, code, message)
+
+
+def _record_refusal(request: _Request, code: str, message: str, tier: RiskTier | None) -> None:
+    origin = request.origin
+    record(
+        tenant_id=request.principal.tenant_id,
+        kind="proposal.refused",
+        actor=request.principal.owner_key,
+        subject=f"action:{request.action}",
+        detail={
+            "code": code,
+            "message": message,
+            "tier": tier,
+            "arguments": masked(request.arguments),
+            "run": origin.run_id,
+            "conversation": origin.conversation_id,
+            "origin": origin.key,
+        },
+        now=request.now,
+    )
