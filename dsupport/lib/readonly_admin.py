@@ -18,7 +18,7 @@ from unfold.admin import ModelAdmin
 _MEMBERSHIPS = "_desk_memberships"
 
 
-class BoundedPaginator(Paginator):
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # not generic when run
     """Page through a list without counting a table: beyond `reach` rows one filters instead."""
 
     reach = 5_000
@@ -32,7 +32,7 @@ class BoundedPaginator(Paginator):
         return min(len(rows), self.reach)
 
 
-class ReadOnlyAdmin(ModelAdmin):
+class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]  # unfold is untyped
     """Base of every list in the console that a person may look at and nobody may edit.
 
     `tenant_path` is the look-up from the model to its shop (`"tenant"`, `"order__tenant"`,
@@ -64,7 +64,7 @@ class ReadOnlyAdmin(ModelAdmin):
         }
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows = super().get_queryset(request)
+        rows: QuerySet[Any] = super().get_queryset(request)
         shops = self.shop_ids(request)
         if shops is None:
             return rows
