@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
@@ -231,6 +231,22 @@ class Delivery:
     @property
     def is_late(self) -> bool:
         return bool(self.days_late)
+
+
+def status_text(status: OrderStatus, parcels: Sequence[Parcel], delivery: Delivery) -> str:
+    """Return in plain words how an order stands, with its delay and what became of its parcels."""
+    words = [STATUS_TEXT[status]]
+    arrived = sum(parcel.status is ParcelStatus.DELIVERED for parcel in parcels)
+    if status is OrderStatus.SHIPPED and 0 < arrived < len(parcels):
+        words.append(f"{arrived} of {len(parcels)} parcels delivered")
+    if delivery.days_late:
+        words.append(f"{delivery.days_late} {'day' if delivery.days_late == 1 else 'days'} late")
+    troubles = {ParcelStatus.LOST: "lost", ParcelStatus.HELD_UP: "held up at the carrier"}
+    for trouble, text in troubles.items():
+        count = sum(parcel.status is trouble for parcel in parcels)
+        if count and status not in _NOTHING_COMES:
+            words.append(f"{count} {'parcel is' if count == 1 else 'parcels are'} {text}")
+    return ", ".join(words)
 
 
 def sum_up_delivery(
