@@ -50,7 +50,7 @@ def _check_tickets(form: AnswerForm, evidence: Evidence) -> list[Problem]:
     opened = evidence.tickets
     known = {*opened, *evidence.known_tickets}
     problems = []
-    words = " ".join(evidence.words)
+    words = " ".join([*evidence.earlier_words, *evidence.words])
     said = set(_TICKET.findall(form.answer)) | ({form.ticket_id} if form.ticket_id else set())
     for number in sorted(said):
         if number not in known and number not in words:

@@ -22,9 +22,13 @@ class Seen:
 
 @dataclass
 class Evidence:
-    """The results of a run and the words of the customer, gathered by parallel calls."""
+    """The results of a run and the words of the customer, gathered by parallel calls.
+
+    `words` are what is being answered; `earlier_words` is what the customer wrote before.
+    """
 
     words: Sequence[str] = ()
+    earlier_words: Sequence[str] = ()
     context: Mapping[str, Any] = field(default_factory=dict)
     known_tickets: frozenset[str] = frozenset()  # told to this customer earlier in the talk
     _seen: list[Seen] = field(default_factory=list)
@@ -66,7 +70,7 @@ class Evidence:
             for item in self.seen
             if (articles or item.result.trust != "article") and item.tool not in DELEGATES
         ]
-        return collect_facts([*self.words], [*data, dict(self.context)])
+        return collect_facts([*self.earlier_words, *self.words], [*data, dict(self.context)])
 
 
 # Results of these are reports written by a model: what they rest on is already evidence.

@@ -133,7 +133,7 @@ class PersonalDataGuardrail(_Allowing):
         return Modify(form.model_copy(update={"answer": masked}), "personal data was masked")
 
     def _own(self, situation: Situation) -> list[str]:
-        words = "\n".join(situation.evidence.words)
+        words = "\n".join([*situation.evidence.earlier_words, *situation.evidence.words])
         return [value for kind, value in find_personal_data(words) if kind in {"email", "phone"}]
 
     def _published(self, situation: Situation) -> list[str]:

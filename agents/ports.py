@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 from dsupport.contract.llm import ModelReply
-from dsupport.contract.tools import ToolResult
+from dsupport.contract.tools import ToolContext, ToolResult, ToolSpec
 
 Item = TypeVar("Item")
 
@@ -40,3 +40,11 @@ class Parallel(Protocol):
     """Runs pieces of work beside each other and returns their results in the order given."""
 
     def __call__(self, work: Sequence[Callable[[], Item]]) -> list[Item]: ...
+
+
+class Crew(Parallel, Protocol):
+    """How the work of a run is carried out: in threads, or inline in the caller's transaction."""
+
+    def act(self, spec: ToolSpec, arguments: Any, context: ToolContext) -> ToolResult:
+        """Run a tool's body within its time limit; `PortError` when it takes longer."""
+        ...

@@ -1,0 +1,235 @@
+"""The customer's and programs' API: translate in, make one call, translate out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Field, Router, Schema
+
+from agents import services
+from agents.feed import events_after, with_links
+from agents.models import Message, Run
+from agents.notify import group_of
+from agents.rules import ACTIVE, MAX_MESSAGE_LENGTH, RunStatus
+from dsupport.access import principal_of, shop_of
+from dsupport.lib import clock
+
+router = Router(tags=["conversations"])
+_KEEP_ALIVE = 15.0
+
+
+class ConversationOut(Schema):
+    id: UUID
+    shop: str
+    posture: str
+    tickets: list[str]
+    last_seq: int
+
+
+class MessageIn(Schema):
+    """`client_id` is the client's own name for this message: sent again, it is stored once."""
+
+    text: str = Field(description=f"At most {MAX_MESSAGE_LENGTH} characters")
+    client_id: str = Field(default="", max_length=64)
+
+
+class SubmittedOut(Schema):
+    run_id: UUID
+    message_id: UUID
+    seq: int
+    duplicate: bool
+
+
+class EventsOut(Schema):
+    events: list[dict[str, Any]]
+
+
+class UsageOut(Schema):
+    model_calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: str
+
+
+class RunOut(Schema):
+    id: UUID
+    conversation: UUID
+    status: str
+    ending: str
+    answer: dict[str, Any] | None
+    usage: UsageOut
+
+
+class TicketOut(Schema):
+    ticket: str
+
+
+@router.post("/conversations", response={201: ConversationOut}, summary="Start a conversation")
+def open_conversation(request: HttpRequest) -> tuple[int, dict[str, Any]]:
+    shop = shop_of(request)
+    made = services.open_conversation(principal=principal_of(request, shop), now=clock.now())
+    return 201, _conversation(made, shop.slug)
+
+
+@router.get("/conversations/{uuid:conversation_id}", response=ConversationOut)
+def read_conversation(request: HttpRequest, conversation_id: UUID) -> dict[str, Any]:
+    shop = shop_of(request)
+    found = services.get_conversation(
+        principal=principal_of(request, shop), conversation_id=conversation_id
+    )
+    return _conversation(found, shop.slug)
+
+
+@router.post("/conversations/{uuid:conversation_id}/messages", response={202: SubmittedOut})
+def submit_message(
+    request: HttpRequest, conversation_id: UUID, body: MessageIn
+) -> tuple[int, dict[str, Any]]:
+    submitted = services.submit_message(
+        principal=principal_of(request, shop_of(request)),
+        conversation_id=conversation_id,
+        text=body.text,
+        client_id=body.client_id,
+        now=clock.now(),
+    )
+    return 202, {
+        "run_id": submitted.run_id,
+        "message_id": submitted.message_id,
+        "seq": submitted.seq,
+        "duplicate": submitted.duplicate,
+    }
+
+
+@router.get("/conversations/{uuid:conversation_id}/events", response=EventsOut)
+def read_events(request: HttpRequest, conversation_id: UUID, after: int = 0) -> dict[str, Any]:
+    shop = shop_of(request)
+    found = services.get_conversation(
+        principal=principal_of(request, shop), conversation_id=conversation_id
+    )
+    return {"events": with_links(events_after(found.pk, after), shop)}
+
+
+@router.post("/conversations/{uuid:conversation_id}/person", response={202: TicketOut})
+def request_person(request: HttpRequest, conversation_id: UUID) -> tuple[int, dict[str, str]]:
+    ticket = services.request_person(
+        principal=principal_of(request, shop_of(request)),
+        conversation_id=conversation_id,
+        now=clock.now(),
+    )
+    return 202, {"ticket": ticket}
+
+
+@router.get("/runs/{uuid:run_id}", response=RunOut)
+def read_run(request: HttpRequest, run_id: UUID) -> dict[str, Any]:
+    run = services.get_run(principal=principal_of(request, shop_of(request)), run_id=run_id)
+    return run_document(run)
+
+
+@router.post("/runs/{uuid:run_id}/cancel", response={202: dict[str, str]})
+def cancel_run(request: HttpRequest, run_id: UUID) -> tuple[int, dict[str, str]]:
+    principal = principal_of(request, shop_of(request))
+    services.cancel_run(principal=principal, run_id=run_id, now=clock.now())
+    return 202, {"run_id": str(run_id)}
+
+
+@router.get("/runs/{uuid:run_id}/events", response=EventsOut)
+def read_run_events(request: HttpRequest, run_id: UUID, after: int = 0) -> dict[str, Any]:
+    shop = shop_of(request)
+    run = services.get_run(principal=principal_of(request, shop), run_id=run_id)
+    return {"events": with_links(events_after(run.conversation_id, after, run_id=run.pk), shop)}
+
+
+@router.get("/runs/{uuid:run_id}/stream", summary="Server-sent events of a run")
+async def stream_run(request: HttpRequest, run_id: UUID, after: int = 0) -> StreamingHttpResponse:
+    """Stream the events of a run; `Last-Event-ID` resumes after the number it names."""
+
+    def look_up() -> tuple[Run, Any]:
+        shop = shop_of(request)
+        return services.get_run(principal=principal_of(request, shop), run_id=run_id), shop
+
+    run, shop = await database_sync_to_async(look_up)()
+    last = request.headers.get("Last-Event-ID", "")
+    seq = int(last) if last.isascii() and last.isdigit() else after
+    response = StreamingHttpResponse(_stream(run, shop, seq), content_type="text/event-stream")
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+async def _stream(run: Run, shop: Any, seq: int) -> AsyncIterator[str]:
+    """Yield what the reader lacks, then wait for a hint, until the run has ended."""
+    layer = get_channel_layer()
+    channel = await layer.new_channel()
+    await layer.group_add(group_of(run.conversation_id), channel)
+    try:
+        while True:
+            fetch = database_sync_to_async(events_after)
+            for event in with_links(await fetch(run.conversation_id, seq, run_id=run.pk), shop):
+                seq = event["seq"]
+                data = json.dumps(event, ensure_ascii=False)
+                yield f"id: {seq}\nevent: {event['type']}\ndata: {data}\n\n"
+                if event["type"] == "run.finished":
+                    return
+            if not await database_sync_to_async(_is_active)(run.pk, seq):
+                return
+            with suppress(TimeoutError):
+                await asyncio.wait_for(layer.receive(channel), _KEEP_ALIVE)
+                continue
+            yield ": still here\n\n"
+    finally:
+        await layer.group_discard(group_of(run.conversation_id), channel)
+
+
+def _is_active(run_id: UUID, seq: int) -> bool:
+    """Tell whether more events of a run may come after `seq`."""
+    run = Run.objects.select_related("conversation").get(pk=run_id)
+    over = RunStatus(run.status) not in ACTIVE
+    return not over or bool(events_after(run.conversation_id, seq, run_id=run_id, limit=1))
+
+
+def run_document(run: Run) -> dict[str, Any]:
+    """Return a run as programs get it."""
+    answer = (
+        Message.objects.for_conversation(run.conversation)
+        .filter(run=run, author=Message.Author.ASSISTANT)
+        .first()
+    )
+    return {
+        "id": run.pk,
+        "conversation": run.conversation_id,
+        "status": run.status,
+        "ending": run.ending,
+        "answer": answer.form if answer else None,
+        "usage": usage_document(run),
+    }
+
+
+def usage_document(run: Run) -> dict[str, Any]:
+    """Return what a run consumed; the cost is a decimal text in US dollars."""
+    return {
+        "model_calls": run.model_calls,
+        "input_tokens": run.input_tokens,
+        "output_tokens": run.output_tokens,
+        "cost_usd": f"{run.cost / 1_000_000:.6f}",
+    }
+
+
+def _conversation(conversation: Any, shop: str) -> dict[str, Any]:
+    tickets = [
+        (message.form or {}).get("ticket_id")
+        for message in Message.objects.for_conversation(conversation).exclude(form=None)
+    ]
+    return {
+        "id": conversation.pk,
+        "shop": shop,
+        "posture": conversation.posture,
+        "tickets": list(dict.fromkeys(filter(None, tickets))),
+        "last_seq": conversation.last_seq,
+    }

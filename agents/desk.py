@@ -1,0 +1,50 @@
+"""What the desk knows of a turn beside the customer's words: the date, the hours, who is asking."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from dsupport.contract.principal import Principal
+from dsupport.lib.hours import describe_next_opening, is_open
+from dsupport.models import Tenant
+
+
+def opens_text(tenant: Tenant, now: datetime) -> str:
+    """Return when a person is back, such as "Monday 9:00"; empty while the desk is open."""
+    if is_open(tenant.opening_hours, tenant.holidays, now, tenant.zone):
+        return ""
+    return describe_next_opening(tenant.opening_hours, tenant.holidays, now, tenant.zone)
+
+
+def turn_context(
+    tenant: Tenant,
+    principal: Principal,
+    *,
+    now: datetime,
+    asker_name: str,
+    proved_orders: Collection[str],
+    intents: Collection[str],
+) -> dict[str, Any]:
+    """Return the volatile facts of a turn, JSON-shaped. No address and no e-mail is among them."""
+    opens = opens_text(tenant, now)
+    local = now.astimezone(tenant.zone)
+    return {
+        "today": local.date().isoformat(),
+        "now": local.isoformat(timespec="minutes"),
+        "shop": tenant.name,
+        "asker": asker_kind(principal),
+        "asker_name": asker_name,
+        "proved_orders": sorted(proved_orders),
+        "desk_open": not opens,
+        "desk_opens": opens,
+        "intents": list(intents),
+    }
+
+
+def asker_kind(principal: Principal) -> str:
+    """Return how far the asker is established: signed_in, guest_with_order or anonymous."""
+    if principal.customer_id is not None:
+        return "signed_in"
+    return "guest_with_order" if principal.proved_orders else "anonymous"

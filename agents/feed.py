@@ -1,0 +1,63 @@
+"""Events as they leave the desk: the one shape for sockets, server-sent events and REST."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.text import slugify
+
+from agents.models import Event
+from dsupport.models import Tenant
+
+PAGE = 500
+
+
+def events_after(
+    conversation_id: UUID, seq: int, *, run_id: UUID | None = None, limit: int = PAGE
+) -> list[dict[str, Any]]:
+    """Return the events that follow `seq`, in order, at most a page of them.
+
+    The caller has been allowed to see the conversation.
+    """
+    found = Event.objects.after(conversation_id, seq)
+    if run_id is not None:
+        found = found.filter(run_id=run_id)
+    return [as_event(event) for event in found[:limit]]
+
+
+def as_event(event: Event) -> dict[str, Any]:
+    """Return an event as programs and browsers get it."""
+    return {
+        "conversation": str(event.conversation_id),
+        "seq": event.seq,
+        "run": str(event.run_id) if event.run_id else None,
+        "at": event.at.isoformat(),
+        "type": event.type,
+        "span": event.span,
+        "parent": event.parent,
+        "agent": event.agent,
+        "data": event.data,
+    }
+
+
+def with_links(events: Sequence[dict[str, Any]], shop: Tenant) -> list[dict[str, Any]]:
+    """Return events whose sources carry the address of the version that was read."""
+    return [
+        {**event, "data": _link(event["data"], shop)} if event["type"] == "answer" else event
+        for event in events
+    ]
+
+
+def _link(data: dict[str, Any], shop: Tenant) -> dict[str, Any]:
+    sources = []
+    for source in data.get("sources", []):
+        anchor = slugify(source.get("heading", ""))
+        query = f"version={source['version']}"
+        if shop.slug != settings.DSUPPORT_TENANT:
+            query = f"shop={shop.slug}&{query}"
+        url = f"/help/{source['doc_id']}?{query}"
+        sources.append({**source, "anchor": anchor, "url": f"{url}#{anchor}" if anchor else url})
+    return {**data, "sources": sources}

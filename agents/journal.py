@@ -1,0 +1,107 @@
+"""Resume is running again: finished steps come from the database, new ones go there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from time import perf_counter
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from agents.errors import RunStopped, StopCause
+from agents.models import Event, Step
+from agents.store import Hold, NewEvent, NewStep, Written, write
+from agents.tracing import Tracer
+from dsupport.contract.llm import ModelReply
+from dsupport.contract.tools import ToolResult
+
+_REPLY = TypeAdapter(ModelReply)
+_RESULT = TypeAdapter(ToolResult)
+
+
+class RunJournal:
+    """The journal of one attempt at a run. Safe to use from the parallel calls of a turn.
+
+    `announce` is told the stream's last number after each write; `clock` gives the shop's
+    time; `release` gives the database connection back before a call that may take long.
+    """
+
+    def __init__(
+        self,
+        hold: Hold,
+        *,
+        clock: Callable[[], datetime],
+        announce: Callable[[int], None],
+        release: Callable[[], None],
+    ) -> None:
+        self._hold = hold
+        self._clock = clock
+        self._announce = announce
+        self._release = release
+        self.lost = False
+        self.cancel_asked = False
+        self.resumed = 0
+        self._steps: dict[str, Any] = dict(
+            Step.objects.filter(run_id=hold.run_id).values_list("place", "result")
+        )
+        self.trace = Tracer(
+            hold.run_id,
+            clock=clock,
+            publish=self._publish,
+            known=Event.objects.filter(run_id=hold.run_id).values_list("key", flat=True),
+        )
+
+    def model(self, place: str, ask: Callable[[], ModelReply]) -> ModelReply:
+        """Return the recorded reply of a model call, or make the call and record it."""
+        if place in self._steps:
+            self.resumed += 1
+            return _REPLY.validate_python(self._steps[place])
+        self._release()
+        started = perf_counter()
+        reply = ask()
+        data = {
+            "model": reply.model,
+            "stop": reply.stop.value,
+            "ms": round((perf_counter() - started) * 1000),
+            "input_tokens": reply.usage.input_tokens,
+            "output_tokens": reply.usage.output_tokens,
+            "cost": reply.usage.cost,
+            "notice": reply.notice,
+            "text": "Thinking…",
+            "tools": [call.name for call in reply.calls],
+        }
+        self.trace.hold("model.called", data, place=place)
+        self._record(NewStep(place, Step.Kind.MODEL, _REPLY.dump_python(reply, mode="json"), self._clock()))
+        return reply
+
+    def tool(self, place: str, act: Callable[[], ToolResult]) -> ToolResult:
+        """Return the recorded result of a tool call, or make the call and record it."""
+        if place in self._steps:
+            self.resumed += 1
+            return _RESULT.validate_python(self._steps[place])
+        result = act()
+        self._record(
+            NewStep(place, Step.Kind.TOOL, _RESULT.dump_python(result, mode="json"), self._clock())
+        )
+        return result
+
+    def stop_asked(self) -> StopCause | None:
+        """Return why the run must end now: its hold is lost, or somebody cancelled it."""
+        if self.lost:
+            return StopCause.LOST
+        return StopCause.CANCELLED if self.cancel_asked else None
+
+    def _record(self, step: NewStep) -> None:
+        self._note(write(self._hold, self.trace.take(), [step]))
+
+    def _publish(self, events: list[NewEvent]) -> None:
+        self._note(write(self._hold, events, []))
+
+    def _note(self, written: Written) -> None:
+        if not written.held:
+            self.lost = True
+            raise RunStopped(StopCause.LOST)
+        self.cancel_asked = self.cancel_asked or written.cancel_asked
+        self._announce(written.last_seq)
+

@@ -1,0 +1,118 @@
+"""Holding a run: claim it, keep the lease alive, let it go."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cache
+from uuid import UUID
+
+import structlog
+from django.db import DatabaseError, connection
+from django.db.models import F
+from django.db.models.functions import Now
+
+from agents.models import Run
+from agents.rules import MAX_ATTEMPTS, RunStatus
+from agents.store import Hold
+
+log = structlog.get_logger(__name__)
+
+LEASE = timedelta(seconds=30)
+BEAT_SECONDS = 8.0
+
+
+@cache
+def process_owner() -> str:
+    """Return this process's name as a holder of leases; a restarted process has another."""
+    return f"{socket.gethostname()[:24]}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def claim_run(run_id: UUID, owner: str) -> Hold | None:
+    """Take a run by one conditional update; None when somebody else has it or it is over.
+
+    A run that has used up its attempts is not taken (see `services.give_up`).
+    """
+    taken = (
+        Run.objects.claimable()
+        .filter(pk=run_id, attempt__lt=MAX_ATTEMPTS)
+        .update(
+            status=RunStatus.RUNNING,
+            lease_owner=owner,
+            lease_until=Now() + LEASE,
+            attempt=F("attempt") + 1,
+            version=F("version") + 1,
+        )
+    )
+    if not taken:
+        return None
+    attempt = Run.objects.values_list("attempt", flat=True).get(pk=run_id)
+    return Hold(run_id, owner, attempt)
+
+
+def release_run(hold: Hold) -> None:
+    """Give a run back to the queue, for another worker to go on with."""
+    Run.objects.filter(
+        pk=hold.run_id,
+        lease_owner=hold.owner,
+        attempt=hold.attempt,
+        status=RunStatus.RUNNING,
+    ).update(status=RunStatus.QUEUED, lease_owner="", lease_until=None, version=F("version") + 1)
+
+
+class Heartbeat:
+    """Keeps the leases of all runs of this process alive from one thread."""
+
+    def __init__(self, seconds: float = BEAT_SECONDS) -> None:
+        self._seconds = seconds
+        self._held: dict[UUID, Hold] = {}
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def holding(self, hold: Hold) -> Iterator[None]:
+        """Keep this hold's lease alive inside the block."""
+        with self._lock:
+            self._held[hold.run_id] = hold
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._beat, name="leases", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.pop(hold.run_id, None)
+
+    def _beat(self) -> None:
+        while not self._wake.wait(self._seconds):
+            with self._lock:
+                held = list(self._held.values())
+            if held:
+                self._extend(held)
+
+    def _extend(self, held: list[Hold]) -> None:
+        """Extend what is still ours; a lost lease is found by the next write of the run."""
+        try:
+            for hold in held:
+                Run.objects.filter(
+                    pk=hold.run_id,
+                    lease_owner=hold.owner,
+                    attempt=hold.attempt,
+                    status=RunStatus.RUNNING,
+                ).update(lease_until=Now() + LEASE)
+        except DatabaseError as error:
+            log.warning("leases.not_extended", error=str(error))
+        finally:
+            connection.close()
+
+
+@cache
+def heartbeat() -> Heartbeat:
+    """Return this process's heartbeat."""
+    return Heartbeat()

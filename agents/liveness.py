@@ -1,0 +1,39 @@
+"""Whether a worker lives: each one says so every few seconds."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import structlog
+from django.core.cache import cache
+
+log = structlog.get_logger(__name__)
+
+_KEY = "worker-alive"
+_SECONDS = 5.0
+_LASTS = 15
+
+
+def worker_is_alive() -> bool:
+    """Tell whether any worker has said so lately; False as well while Valkey is away."""
+    try:
+        return cache.get(_KEY) is not None
+    except Exception as error:  # noqa: BLE001 - whatever the client raises, nobody was heard
+        log.warning("liveness.unknown", error=str(error))
+        return False
+
+
+def start_pulse(owner: str, **_signal: Any) -> None:
+    """Begin to say that this worker lives, from a thread of its own."""
+    threading.Thread(target=_pulse, args=(owner,), name="pulse", daemon=True).start()
+
+
+def _pulse(owner: str) -> None:
+    wait = threading.Event()
+    while True:
+        try:
+            cache.set(_KEY, owner, _LASTS)
+        except Exception as error:  # noqa: BLE001 - Valkey may be away for a while
+            log.warning("liveness.not_said", error=str(error))
+        wait.wait(_SECONDS)

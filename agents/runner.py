@@ -1,0 +1,219 @@
+"""Carrying out a run: claim it, answer, post; and end it coherently when it cannot be answered."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from time import monotonic
+from uuid import UUID
+
+import structlog
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
+
+from agents import endings
+from agents.answer import AnswerForm
+from agents.assembly import build_desk
+from agents.context import assemble
+from agents.desk import turn_context
+from agents.endings import Posted
+from agents.errors import RunStopped, StopCause
+from agents.evidence import Evidence
+from agents.guardrails import GUARDRAILS
+from agents.intents import intent_labels
+from agents.journal import RunJournal
+from agents.lease import claim_run, heartbeat
+from agents.models import Run
+from agents.notify import announce
+from agents.ports import Crew
+from agents.providers import client_for
+from agents.review import produce_answer
+from agents.rules import Limits
+from agents.scope import RunScope
+from agents.store import Hold
+from agents.talk import Talk, read_talk
+from agents.threads import Threads
+from agents.toolkit import all_tools
+from dsupport.contract.llm import LLMClient
+from dsupport.contract.tools import ToolContext
+from dsupport.lib import clock
+from orders.tools import describe_asker
+
+log = structlog.get_logger(__name__)
+MAX_ROUNDS = 3  # how often newer words of the customer may make a finished draft start over
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a process gives to the runs it carries out."""
+
+    owner: str
+    crew: Crew
+    release: Callable[[], None]
+    now: Callable[[], datetime] = clock.now
+    limits: Limits = Limits()
+    client: Callable[[str, int], LLMClient] = client_for
+
+
+def process_surroundings(owner: str) -> Surroundings:
+    """Return the surroundings of a worker: threads, and connections given back when idle."""
+    return Surroundings(owner=owner, crew=Threads(connection.close), release=connection.close)
+
+
+def execute_run(run_id: UUID, around: Surroundings) -> str | None:
+    """Carry out a run to its end and return its status; None when somebody else holds it.
+
+    Trouble with the database leaves the run to the sweeper: the lease runs out and another
+    attempt goes on from the journal. Everything else ends the run with a message.
+    """
+    hold = claim_run(run_id, around.owner)
+    if hold is None:
+        return endings.give_up(run_id, now=around.now())
+    with heartbeat().holding(hold), structlog.contextvars.bound_contextvars(run=str(run_id)):
+        try:
+            return _attempt(hold, around)
+        except (OperationalError, InterfaceError) as error:
+            log.warning("run.database_lost", error=str(error))
+            around.release()
+            return None
+
+
+def _attempt(hold: Hold, around: Surroundings) -> str | None:
+    run = Run.objects.select_related("tenant", "conversation").get(pk=hold.run_id)
+    Run.objects.filter(pk=run.pk, started_at=None).update(started_at=around.now())
+    journal = RunJournal(
+        hold,
+        clock=around.now,
+        announce=partial(announce, run.conversation_id),
+        release=around.release,
+    )
+    journal.cancel_asked = run.cancel_asked_at is not None
+    work = _Work(run, hold, around, journal, monotonic())
+    try:
+        with journal.trace.span("run", "desk"):
+            journal.trace.emit("run.started", {"text": "Reading your message…"}, place="run")
+            return work.answer()
+    except RunStopped as stop:
+        return work.stop(stop)
+    except DatabaseError:
+        raise
+    except Exception as error:
+        # The top of a run: a fault of ours. It is recorded, the customer is told, staff get a ticket.
+        log.exception("run.fault")
+        work.fail(error)
+        raise
+
+
+class _Work:
+    """One attempt at a run, with what it has gathered so far."""
+
+    def __init__(
+        self, run: Run, hold: Hold, around: Surroundings, journal: RunJournal, started: float
+    ) -> None:
+        self.run, self.hold, self.around, self.journal = run, hold, around, journal
+        self.started = started
+        self.talk: Talk = read_talk(run.conversation)
+        self.scope = self._scope()
+
+    def answer(self) -> str:
+        """Draft, check and post; start over when the customer has written more meanwhile."""
+        for round_number in range(MAX_ROUNDS):
+            form = self._produce()
+            last = round_number == MAX_ROUNDS - 1
+            posted = endings.post_answer(
+                self.hold, form, self.scope, self.talk, force=last, now=self.around.now()
+            )
+            if posted is not Posted.NEWER_WORDS:
+                return self._done(posted)
+            self.talk = read_talk(self.run.conversation)
+            self.scope = self._scope()
+        raise AssertionError("the last round posts")
+
+    def stop(self, stop: RunStopped) -> str | None:
+        """End the run as its cause asks: let go, say that it was cancelled, or hand over."""
+        if stop.cause is StopCause.LOST:
+            log.info("run.lost")
+            return None
+        if stop.cause is StopCause.CANCELLED:
+            return endings.finish_cancelled(self.hold, self.scope, now=self.around.now())
+        log.warning("run.stopped", cause=stop.cause.value, detail=stop.detail)
+        return endings.hand_over(
+            self.hold,
+            self.run,
+            self.scope,
+            self.talk,
+            cause=stop.cause,
+            detail=stop.detail,
+            now=self.around.now(),
+        )
+
+    def fail(self, error: Exception) -> None:
+        detail = "".join(traceback.format_exception(error, limit=-6))[-4_000:]
+        endings.hand_over(
+            self.hold,
+            self.run,
+            self.scope,
+            self.talk,
+            cause=None,
+            detail=detail,
+            now=self.around.now(),
+        )
+
+    def _produce(self) -> AnswerForm:
+        desk = build_desk(self.run.architecture, all_tools(), intent_labels())
+        messages = assemble(self.talk.past, self.talk.words)
+        return produce_answer(desk, messages, self.scope, f"m{self.talk.upto}/")
+
+    def _done(self, posted: Posted) -> str | None:
+        if posted is Posted.LOST:
+            return None
+        if posted is Posted.CANCELLED:
+            return endings.finish_cancelled(self.hold, self.scope, now=self.around.now())
+        return posted.value
+
+    def _scope(self) -> RunScope:
+        now = self.around.now()
+        principal = self.talk.principal
+        name, orders = describe_asker(principal)
+        context = turn_context(
+            self.run.tenant,
+            principal,
+            now=now,
+            asker_name=name,
+            proved_orders=orders,
+            intents=intent_labels(),
+        )
+        evidence = Evidence(
+            words=self.talk.words,
+            earlier_words=self.talk.earlier_words,
+            context={key: value for key, value in context.items() if key != "intents"},
+            known_tickets=self.talk.tickets,
+        )
+        return RunScope(
+            principal=principal,
+            context=context,
+            evidence=evidence,
+            client=self.around.client(self.run.provider, self.run.tenant_id),
+            journal=self.journal,
+            trace=self.journal.trace,
+            parallel=self.around.crew,
+            guardrails=GUARDRAILS,
+            limits=self.around.limits,
+            elapsed=lambda: monotonic() - self.started,
+            stop_asked=self.journal.stop_asked,
+            act=self.around.crew.act,
+            tool_context=partial(self._tool_context, evidence),
+        )
+
+    def _tool_context(self, evidence: Evidence, place: str) -> ToolContext:
+        return ToolContext(
+            principal=self.talk.principal,
+            now=self.around.now(),
+            key=f"{self.run.pk}/{place}",
+            run_id=str(self.run.pk),
+            conversation_id=str(self.run.conversation_id),
+            customer_words=tuple(self.talk.words),
+            evidence=endings.evidence_document(evidence),
+        )

@@ -1,0 +1,53 @@
+"""A conversation as a run reads it: what was said, what is being asked, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.context import Said
+from agents.models import Conversation, Message
+from dsupport.contract.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What was said before, the words to answer, and the asker as of the newest of them.
+
+    `upto` is the sequence number of the newest message of the customer that was read.
+    """
+
+    past: Sequence[Said]
+    words: Sequence[str]
+    earlier_words: Sequence[str]
+    principal: Principal
+    upto: int
+    tickets: frozenset[str]
+
+
+def read_talk(conversation: Conversation) -> Talk:
+    """Read a conversation. What the customer wrote since the last answer is what is being asked."""
+    messages = list(Message.objects.for_conversation(conversation))
+    answered = max(
+        (m.seq for m in messages if m.author in {Message.Author.ASSISTANT, Message.Author.STAFF}),
+        default=0,
+    )
+    asked = [m for m in messages if m.author == Message.Author.CUSTOMER and m.seq > answered]
+    if not asked:
+        # Everything was answered by the time the run was taken: read the last words once more.
+        asked = [m for m in messages if m.author == Message.Author.CUSTOMER][-1:]
+    first = asked[0].seq
+    before = [m for m in messages if m.seq < first]
+    tickets = frozenset(filter(None, (_ticket(m) for m in messages)))
+    return Talk(
+        past=[Said(m.author, m.text, _ticket(m)) for m in before],
+        words=[m.text for m in asked],
+        earlier_words=[m.text for m in before if m.author == Message.Author.CUSTOMER],
+        principal=Principal.from_json(asked[-1].principal),
+        upto=asked[-1].seq,
+        tickets=tickets,
+    )
+
+
+def _ticket(message: Message) -> str:
+    return str((message.form or {}).get("ticket_id") or "")

@@ -1,0 +1,3 @@
+"""The version of the application."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,49 @@
+"""Settings of the tests: the project's own, on servers that are shared by all test processes."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+from contextlib import ExitStack
+from pathlib import Path
+
+from dsupport.lib import embedded
+
+_ROOT = Path(__file__).resolve().parent.parent
+_DATA = Path(os.environ.get("DSUPPORT_TEST_SERVERS", _ROOT / ".dsupport" / "tests"))
+_given = all(os.environ.get(f"DSUPPORT_TEST_{name}") for name in ("DATABASE_OWNER_URL", "REDIS_URL"))
+
+if _given:
+    for name in ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL"):
+        os.environ[name] = os.environ[f"DSUPPORT_TEST_{name}"]
+else:
+    _DATA.parent.mkdir(mode=0o700, exist_ok=True)
+    _held = ExitStack()
+    _ends = _held.enter_context(embedded.lease(_DATA))
+    atexit.register(_held.close)
+    os.environ["DATABASE_URL"] = _ends.database_url
+    os.environ["DATABASE_OWNER_URL"] = _ends.database_owner_url
+    os.environ["REDIS_URL"] = _ends.redis_url
+
+# Each test process has a Valkey database and a channel prefix of its own.
+_worker = os.environ.get("PYTEST_XDIST_WORKER", "gw14")
+_number = int(re.sub(r"\D", "", _worker) or 0) % 14 + 1
+os.environ["REDIS_URL"] = re.sub(r"/\d*$", f"/{_number}", os.environ["REDIS_URL"])
+os.environ.update(
+    {
+        "SECRET_KEY": "a key for tests only, never used to sign anything real",
+        "DSUPPORT_DB_POOL": "0",
+        "DSUPPORT_PROVIDER": "offline",
+        "DSUPPORT_LOG_LEVEL": "WARNING",
+        "DSUPPORT_DATA": str(_DATA / "files"),
+        "ALLOWED_HOSTS": "localhost,127.0.0.1,testserver",
+        "DSUPPORT_DEMO": "1",
+    }
+)
+
+from dsupport.settings import *  # noqa: E402, F403
+from dsupport.settings import CHANNEL_LAYERS  # noqa: E402
+
+CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"test-{_worker}"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
