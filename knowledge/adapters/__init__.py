@@ -1,0 +1,1 @@
+"""Embedders: the local model and the shipped fake."""

@@ -1,0 +1,1 @@
+"""Pure decisions of knowledge: chunking, words, scores, states. No Django and no clock."""
