@@ -40,9 +40,12 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
         decided = ~Q(status__in=[ProposalStatus.PENDING, ProposalStatus.RECORDED])
         return self.filter(decided | open_still, status__in=list(LIVE))
 
-    def counting(self, since: datetime, *, exempt: Collection[str]) -> ProposalQuerySet:
-        """Return what counts against the limits of the day."""
-        return self.filter(created_at__gt=since).exclude(action__in=exempt)
+    def counting(
+        self, since: datetime, *, tiers: Collection[RiskTier], exempt: Collection[str]
+    ) -> ProposalQuerySet:
+        """Return what counts against the limits of these tiers."""
+        recent = self.filter(created_at__gt=since, tier__in=list(tiers))
+        return recent.exclude(action__in=exempt)
 
 
 class Proposal(models.Model):

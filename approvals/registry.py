@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from approvals.errors import IdentityRequired, UnknownAction
-from approvals.rules import LIFETIME, LIMITS
+from approvals.rules import LIFETIME, limits_for
 from dsupport.contract.principal import Principal
 from dsupport.contract.risk import RiskTier
 from dsupport.lib.canonical import digest
@@ -152,7 +152,7 @@ def policy_version() -> str:
         }
         for action in all_actions()
     }
-    limits = {name: getattr(LIMITS, name) for name in LIMITS.__dataclass_fields__}
+    limits = {tier.value: asdict(limits_for(tier)) for tier in RiskTier}
     lifetimes = {tier.value: int(span.total_seconds()) for tier, span in LIFETIME.items()}
     return digest("policy/1", {"actions": actions, "limits": limits, "lifetimes": lifetimes})[:16]
 

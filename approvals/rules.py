@@ -106,7 +106,7 @@ LIFETIME: Mapping[RiskTier, timedelta] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many proposals the last day has seen from the same source."""
+    """How many requests of a class have lately come from the same source."""
 
     conversation: int = 0
     article: int = 0
@@ -116,28 +116,44 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many proposals a day may bring from one source."""
+    """How many requests of a class one source may bring: in an hour an article, else in a day."""
 
-    conversation: int = 10
-    article: int = 5
-    customer: int = 20
-    tenant: int = 2_000
+    conversation: int
+    customer: int
+    tenant: int
+    article: int | None  # None: no limit
 
 
-LIMITS = Limits()
+# What a person must look at is scarce, so one poisoned page or one talk cannot fill the queue.
+# What runs at once costs nobody's time, and a popular article stands behind many such requests.
+DECIDED_LIMITS = Limits(conversation=10, article=10, customer=20, tenant=2_000)
+LOW_LIMITS = Limits(conversation=20, article=None, customer=200, tenant=20_000)
 LIMIT_WINDOW = timedelta(hours=24)
+ARTICLE_WINDOW = timedelta(hours=1)
 _LIMIT_ADVICE = {
     "conversation": "This conversation has asked for too much today. Hand over to a person.",
-    "article": "One article has led to too many requests today. A person must look at it first.",
+    "article": "One article has led to too many requests. A person must look at it first.",
     "customer": "This customer has asked for too much today. Hand over to a person.",
     "tenant": "The shop has reached its requests for today. Hand over to a person.",
 }
 
 
-def check_limits(counts: Counts, limits: Limits = LIMITS) -> None:
-    """Raise `LimitReached` (code `limit:<source>`) when one more proposal would pass a limit."""
+def limits_for(tier: RiskTier) -> Limits:
+    """Return the limits of the class that a tier belongs to."""
+    return LOW_LIMITS if tier is RiskTier.LOW else DECIDED_LIMITS
+
+
+def tiers_counted_with(tier: RiskTier) -> frozenset[RiskTier]:
+    """Return the tiers whose requests count together with this one's."""
+    low = frozenset({RiskTier.LOW})
+    return low if tier is RiskTier.LOW else frozenset(RiskTier) - low
+
+
+def check_limits(counts: Counts, limits: Limits) -> None:
+    """Raise `LimitReached` (code `limit:<source>`) when one more request would pass a limit."""
     for source, advice in _LIMIT_ADVICE.items():
-        if getattr(counts, source) >= getattr(limits, source):
+        limit = getattr(limits, source)
+        if limit is not None and getattr(counts, source) >= limit:
             raise LimitReached(advice, code=f"limit:{source}")
 
 

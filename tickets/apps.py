@@ -5,3 +5,8 @@ from django.apps import AppConfig
 
 class TicketsConfig(AppConfig):
     name = "tickets"
+
+    def ready(self) -> None:
+        from tickets.actions import register_actions
+
+        register_actions()

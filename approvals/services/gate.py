@@ -98,7 +98,7 @@ def _pass_gate(request: _Request) -> Outcome:
     action.validate(request.principal, command.typed, request.now)
     if not action.always_on:
         check_action_on(action.name, request.principal.tenant_id)
-        rules.check_limits(_count(request))
+        _check_limits(request, command.tier)
     proposal = _draft(request, command)
     standing = _find_standing(request, proposal)
     if standing is not None:
@@ -168,22 +168,28 @@ def _find_replayed(request: _Request, command: _Command) -> Proposal | None:
     return found
 
 
-def _count(request: _Request) -> Counts:
-    origin, principal = request.origin, request.principal
+def _check_limits(request: _Request, tier: RiskTier) -> None:
+    limits = rules.limits_for(tier)
+    origin, principal, now = request.origin, request.principal, request.now
+    since, tiers = now - rules.LIMIT_WINDOW, rules.tiers_counted_with(tier)
     exempt = [action.name for action in registry.all_actions() if action.always_on]
     rows = Proposal.objects.for_tenant(principal.tenant_id).counting(
-        request.now - rules.LIMIT_WINDOW, exempt=exempt
+        since, tiers=tiers, exempt=exempt
     )
-    conversation = 0
-    if origin.conversation_id:
-        conversation = rows.filter(conversation_id=origin.conversation_id).count()
-    by_article = [rows.filter(article_ids__contains=[name]).count() for name in _articles(origin)]
-    return Counts(
-        conversation=conversation,
-        article=max(by_article, default=0),
+    by_article = [0]
+    if limits.article is not None:
+        lately = rows.filter(created_at__gt=now - rules.ARTICLE_WINDOW)
+        by_article += [
+            lately.filter(article_ids__contains=[name]).count() for name in _articles(origin)
+        ]
+    talk = rows.filter(conversation_id=origin.conversation_id) if origin.conversation_id else None
+    counts = Counts(
+        conversation=0 if talk is None else talk.count(),
+        article=max(by_article),
         customer=rows.filter(owner_key=principal.owner_key).count(),
         tenant=rows.count(),
     )
+    rules.check_limits(counts, limits)
 
 
 def _articles(origin: Origin) -> list[str]:
