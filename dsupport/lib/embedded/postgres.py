@@ -23,7 +23,7 @@ from .files import (
     write_private,
 )
 from .paths import Layout, remove_socket_folder, socket_folder
-from .processes import POLL_SECONDS, Server, is_alive, is_ours, run, spawn, start_failed, stop
+from .processes import POLL_SECONDS, Server, is_ours, run, spawn, start_failed, stop
 from .wheels import postgres_program
 
 logger = logging.getLogger(__name__)
@@ -231,14 +231,14 @@ def _write_config(cluster: Cluster) -> None:
 def _forget_stale_locks(cluster: Cluster) -> None:
     """Keep lock files of a dead server from stopping a new one.
 
-    PostgreSQL takes any process with the recorded id for a living server. The file itself must
-    stay: by its last lines PostgreSQL sees sessions of the dead server that still hold its memory.
+    PostgreSQL takes any process with the recorded id, even a zombie, for a living server. The
+    file itself must stay: by its last lines PostgreSQL sees sessions of the dead server that
+    still hold its memory.
     """
     lock = cluster.data / "postmaster.pid"
-    pid = read_pid(lock)
-    if pid is None:
+    if read_pid(lock) is None:
         lock.unlink(missing_ok=True)
-    elif is_alive(pid):
+    else:
         with lock.open("r+") as file:
             rest = file.read().split("\n", 1)[1]
             file.seek(0)

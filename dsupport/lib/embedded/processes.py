@@ -17,6 +17,7 @@ from .errors import EmbeddedError
 from .files import Account
 
 POLL_SECONDS = 0.02
+_NAMELESS_POLLS = 50
 _LOG_LIMIT = 10_000_000
 # Nothing of the caller's: PG* variables would change what initdb and the server do.
 _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
@@ -106,10 +107,6 @@ def is_ours(pid: int, mark: str) -> bool:
     return any(mark in argument for argument in arguments)
 
 
-def is_alive(pid: int) -> bool:
-    return bool(_command_line(pid))
-
-
 def stop(servers: Sequence[Server]) -> None:
     """Stop servers side by side: ask, then insist, each step bounded in time."""
     left = [server for server in servers if server.lives()]
@@ -161,11 +158,7 @@ def _gone(server: Server, deadline: float) -> bool:
 def _command_line(pid: int) -> list[str]:
     """Return a living process's arguments; none for a dead one, a zombie or a kernel thread."""
     if sys.platform == "linux":
-        try:
-            raw = Path(f"/proc/{pid}/cmdline").read_bytes()
-        except OSError:
-            return []
-        return [os.fsdecode(part) for part in raw.split(b"\0") if part]
+        return _command_line_from_proc(Path(f"/proc/{pid}"))
     listed = subprocess.run(
         ["ps", "-ww", "-o", "stat=,command=", "-p", str(pid)],
         capture_output=True,
@@ -173,6 +166,23 @@ def _command_line(pid: int) -> list[str]:
         check=False,
     ).stdout.strip()
     return [] if not listed or listed.startswith("Z") else [listed]
+
+
+def _command_line_from_proc(process: Path) -> list[str]:
+    for _ in range(_NAMELESS_POLLS):
+        try:
+            raw = (process / "cmdline").read_bytes()
+            if raw:
+                return [os.fsdecode(part) for part in raw.split(b"\0") if part]
+            state = (process / "stat").read_text().rpartition(")")[2].split()[0]
+            if state in "ZX" and len(list((process / "task").iterdir())) == 1:
+                return []
+        except OSError:
+            return []
+        # Nameless for a moment: it is becoming another program, or it is on its way out with
+        # its files and ports still open.
+        time.sleep(POLL_SECONDS / 4)
+    return []
 
 
 def _rotate(log: Path) -> None:
