@@ -40,7 +40,9 @@ def _check_intent(form: AnswerForm, intents: Collection[str]) -> list[Problem]:
 def _check_sources(form: AnswerForm, evidence: Evidence) -> list[Problem]:
     retrieved = {source.doc_id for source in evidence.sources}
     return [
-        Problem("unknown_source", f"'{cited.doc_id}' was not retrieved in this run; cite only hits.")
+        Problem(
+            "unknown_source", f"'{cited.doc_id}' was not retrieved in this run; cite only hits."
+        )
         for cited in form.sources
         if cited.doc_id not in retrieved
     ]
@@ -49,20 +51,32 @@ def _check_sources(form: AnswerForm, evidence: Evidence) -> list[Problem]:
 def _check_tickets(form: AnswerForm, evidence: Evidence) -> list[Problem]:
     opened = evidence.tickets
     known = {*opened, *evidence.known_tickets}
-    problems = []
     words = " ".join([*evidence.earlier_words, *evidence.words])
-    said = set(_TICKET.findall(form.answer)) | ({form.ticket_id} if form.ticket_id else set())
-    for number in sorted(said):
-        if number not in known and number not in words:
-            problems.append(Problem("unknown_ticket", f"No ticket {number} was opened in this run."))
+    invented = {
+        number
+        for number in _TICKET.findall(form.answer)
+        if number not in known and number not in words
+    }
+    if form.ticket_id and form.ticket_id not in known:
+        invented.add(form.ticket_id)
+    problems = [
+        Problem("unknown_ticket", f"No ticket {number} was opened in this run.")
+        for number in sorted(invented)
+    ]
     if form.escalated and not known:
-        problems.append(Problem("not_escalated", "Nothing was handed over; open a ticket or do not say so."))
+        problems.append(
+            Problem("not_escalated", "Nothing was handed over; open a ticket or do not say so.")
+        )
     if opened and not (form.escalated and form.ticket_id in opened):
         problems.append(
-            Problem("ticket_not_told", f"Set escalated and ticket_id: ticket {opened[0]} was opened.")
+            Problem(
+                "ticket_not_told", f"Set escalated and ticket_id: ticket {opened[0]} was opened."
+            )
         )
     if opened and not any(number in form.answer for number in opened):
-        problems.append(Problem("ticket_not_told", f"Tell the customer the ticket number {opened[0]}."))
+        problems.append(
+            Problem("ticket_not_told", f"Tell the customer the ticket number {opened[0]}.")
+        )
     return problems
 
 
@@ -83,7 +97,9 @@ def _check_claims(form: AnswerForm, evidence: Evidence) -> list[Problem]:
             problems.append(_unsupported(claim))
         elif not without_articles.supports(claim) and not from_cited.supports(claim):
             problems.append(
-                Problem("uncited_claim", f"'{claim.said}' comes from an article; cite that article.")
+                Problem(
+                    "uncited_claim", f"'{claim.said}' comes from an article; cite that article."
+                )
             )
     return list(dict.fromkeys(problems))
 
@@ -91,5 +107,6 @@ def _check_claims(form: AnswerForm, evidence: Evidence) -> list[Problem]:
 def _unsupported(claim: Claim) -> Problem:
     return Problem(
         f"unsupported_{claim.kind}",
-        f"'{claim.said}' appears neither in a tool result nor in the customer's words; leave it out.",
+        f"'{claim.said}' appears neither in a tool result nor in the customer's words; "
+        "leave it out.",
     )

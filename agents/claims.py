@@ -23,14 +23,11 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-_WORDS = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
-_UNITS = "minute hour day week month year percent".split()
+_NUMBERS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+fifteen sixteen seventeen eighteen nineteen twenty"""
+_WORDS = {word: number for number, word in enumerate(_NUMBERS.split())}
+_WORDS |= {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
+_UNITS = ["minute", "hour", "day", "week", "month", "year", "percent"]
 
 _CURRENCY = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "us$": "USD"}
 _CURRENCY |= {"dollar": "USD", "dollars": "USD", "euro": "EUR", "euros": "EUR", "yen": "JPY"}
@@ -38,7 +35,8 @@ _CURRENCY |= {"pound": "GBP", "pounds": "GBP"}
 _CODE = r"USD|EUR|GBP|JPY|KWD|CHF|SEK|dollars?|euros?|yen|pounds?"
 _NUMBER = r"\d[\d,. ]*\d|\d"
 _AMOUNT = re.compile(
-    rf"(?P<sign>US\$|[$€£¥])\s?(?P<a>{_NUMBER})|(?P<b>{_NUMBER})\s?(?P<code>[$€£¥]|(?:{_CODE})\b)",
+    rf"(?P<sign>US\$|[$€£¥])\s?(?P<a>{_NUMBER})"
+    rf"|(?P<b>{_NUMBER})\s?(?P<code>[$€£¥]|(?:{_CODE})\b)",
     re.IGNORECASE,
 )
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})(?!\d)")
@@ -52,15 +50,16 @@ _MONTH_DAY = re.compile(
 _QUANTITY = rf"\d+(?:\.\d+)?|{'|'.join(sorted(_WORDS, key=len, reverse=True))}"
 _SPAN = re.compile(
     rf"\b({_QUANTITY})(?:\s*(?:-|–|to|or|and)\s*({_QUANTITY}))?[\s-]*"
-    rf"(?:(?:full|more|business|working|calendar)\s+)*(minute|hour|day|week|month|year|percent|%)s?",
+    rf"(?:(?:full|more|business|working|calendar)\s+)*"
+    rf"(minute|hour|day|week|month|year|percent|%)s?",
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(
     r"#\s?[A-Za-z]{0,4}-?\d{2,}"  # #1042, #W2611340
     r"|\b[A-Z]{2,5}-(?:[A-Z0-9]+-)*\d{2,}\b"  # TKT-1001, INV-2026-17
     r"|\b[A-Z]{1,3}\d{5,}[A-Z0-9]*\b"  # W2611340, carrier numbers
-    r"|(?<=\border )\d{3,}\b|(?<=\border no\. )\d{3,}\b|(?<=\border number )\d{3,}\b"
-    r"|(?<![\d.,€$£¥-])\b\d{6,}\b",
+    r"|\b[Oo][Rr][Dd][Ee][Rr][Ss]?(?: no\.?| number)? (\d{2,})\b"
+    r"|(?<![\w.,-])\d{4,}(?!\w)",  # what is no amount, date or span, and so long, names something
 )
 
 
@@ -80,9 +79,11 @@ class Claim:
 def find_claims(text: str) -> list[Claim]:
     """Return the claims of a text, each as it was said."""
     claims = [*_amounts(text), *_dates(text), *_spans(text)]
-    rest = _AMOUNT.sub(" ", _ISO.sub(" ", text))
+    rest = text
+    for other in (_ISO, _DAY_MONTH, _MONTH_DAY, _AMOUNT, _SPAN):
+        rest = other.sub(" ", rest)
     claims += [
-        Claim("identifier", fold_identifier(match.group()), match.group())
+        Claim("identifier", fold_identifier(match[1] or match[0]), match[0])
         for match in _IDENTIFIER.finditer(rest)
     ]
     return claims
@@ -193,10 +194,12 @@ def _dates(text: str) -> list[Claim]:
         for m in _ISO.finditer(text)
         if 1 <= int(m[2]) <= 12
     ]
-    for match in _DAY_MONTH.finditer(text):
-        claims.append(_date(match[3], _MONTHS[match[2].casefold()], match[1], match.group()))
-    for match in _MONTH_DAY.finditer(text):
-        claims.append(_date(match[3], _MONTHS[match[1].casefold()], match[2], match.group()))
+    claims += [
+        _date(m[3], _MONTHS[m[2].casefold()], m[1], m.group()) for m in _DAY_MONTH.finditer(text)
+    ]
+    claims += [
+        _date(m[3], _MONTHS[m[1].casefold()], m[2], m.group()) for m in _MONTH_DAY.finditer(text)
+    ]
     return claims
 
 

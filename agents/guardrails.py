@@ -76,7 +76,8 @@ class _Allowing:
 
 
 _IDENTITY_NAMES = re.compile(
-    r"^(customer|user|account|tenant|principal|owner|session|visitor)(_?id)?$|^e?_?mail(_address)?$",
+    r"^(customer|user|account|tenant|principal|owner|session|visitor)(_?id)?$"
+    r"|^e?_?mail(_address)?$",
     re.IGNORECASE,
 )
 
@@ -93,18 +94,20 @@ class IdentityGuardrail(_Allowing):
         if claimed:
             return Deny(
                 f"identity_argument:{claimed[0]}",
-                "Who is asking is known to the desk and cannot be given. Call it without that argument.",
+                "The desk knows who is asking. Call it without that argument.",
             )
         if not spec.personal:
             return Allow()
         if situation.principal.is_anonymous:
             return Deny(
                 "identity_needed",
-                "Nobody is established. Ask the customer to sign in, or for an order number and the "
-                "e-mail it was placed with; the chat shows the form.",
+                "Nobody is established. Ask the customer to sign in, or for an order number and "
+                "the e-mail it was placed with; the chat shows the form.",
             )
         if any(kind == "email" for kind, _ in find_personal_data(str(dict(arguments)))):
-            return Deny("identity_argument:email", "Look up by order number, never by an e-mail address.")
+            return Deny(
+                "identity_argument:email", "Look up by order number, never by an e-mail address."
+            )
         return Allow()
 
 

@@ -127,14 +127,12 @@ def request_person(*, principal: Principal, conversation_id: UUID | str, now: da
     """
     conversation = get_conversation(principal=principal, conversation_id=conversation_id)
     last = (
-        Message.objects.for_conversation(conversation)
-        .filter(author=Message.Author.CUSTOMER)
-        .last()
+        Message.objects.for_conversation(conversation).filter(author=Message.Author.CUSTOMER).last()
     )
     result = escalate(
         principal=principal,
         reason="customer_request",
-        summary=f"The customer asked for a person. Last words: {last.text[:1_000] if last else '–'}",
+        summary=f"The customer asked for a person. Last said: {last.text[:1_000] if last else '-'}",
         order_number=None,
         conversation_id=str(conversation.pk),
         run_id="",
@@ -287,4 +285,3 @@ def _as_uuid(value: UUID | str) -> UUID | None:
         return UUID(value)
     except (ValueError, AttributeError, TypeError):
         return None
-

@@ -48,7 +48,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a statement did: False when the hold is lost; the stream's last number; a wish to cancel."""
+    """Whether the hold stood, the stream's last number, and whether somebody wants to cancel."""
 
     held: bool
     last_seq: int = 0
@@ -66,7 +66,8 @@ WITH fence AS (
     FROM fence WHERE agents_conversation.id = fence.conversation_id
     RETURNING agents_conversation.id AS conversation_id, last_seq
 ), events AS (
-    INSERT INTO agents_event (conversation_id, seq, run_id, key, type, span, parent, agent, data, at)
+    INSERT INTO agents_event
+        (conversation_id, seq, run_id, key, type, span, parent, agent, data, at)
     SELECT bump.conversation_id, bump.last_seq - %(count)s + item.ordinality, %(run)s,
            item.key, item.type, item.span, item.parent, item.agent, item.data, item.at
     FROM bump, ROWS FROM (jsonb_to_recordset(%(events)s::jsonb) AS

@@ -17,7 +17,7 @@ from agents.store import NewEvent
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where in the tree something happens. Ids follow from the place, so a resumed run has the same."""
+    """Where in the tree something happens. The id follows from the place, also after a resume."""
 
     id: str
     parent: str

@@ -45,7 +45,8 @@ def check_roles(databases: Any = None, **_kwargs: Any) -> list[CheckMessage]:
     with connections["default"].cursor() as cursor:
         cursor.execute(
             "SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user), "
-            "EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'public' AND tableowner = current_user)"
+            "EXISTS (SELECT 1 FROM pg_tables "
+            "WHERE schemaname = 'public' AND tableowner = current_user)"
         )
         superuser, owns = cursor.fetchone()
     if superuser or owns:

@@ -8,8 +8,9 @@ from django.http import HttpRequest, HttpResponse
 
 # The admin's own scripts (Alpine) evaluate expressions, hence its wider script policy.
 _STRICT = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self' ws: wss:; manifest-src 'self'; worker-src 'self'; base-uri 'none'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self' ws: wss:; manifest-src 'self'; "
+    "worker-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
 _ADMIN = (
