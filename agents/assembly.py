@@ -101,7 +101,9 @@ def build_desk(
 ) -> Desk:
     """Return the producer and the reviewer of an architecture; raise `AssemblyRefused` else."""
     check_assembly(assembly, tools)
-    producer = _build_solo(tools, assembly) if architecture == "solo" else _build_team(tools, assembly)
+    producer = (
+        _build_solo(tools, assembly) if architecture == "solo" else _build_team(tools, assembly)
+    )
     reviewer = _agent("reviewer", {}) if assembly.reviewed else None
     return Desk(producer=producer, reviewer=reviewer, intents=intents)
 

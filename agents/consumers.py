@@ -97,7 +97,9 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def _on_seen(self, frame: dict[str, Any]) -> None:
         seq = frame.get("seq")
         if isinstance(seq, bool) or not isinstance(seq, int) or seq < 0:
-            await self._refuse("bad_frame", "seq is the last number you have seen, 0 for none.", frame)
+            await self._refuse(
+                "bad_frame", "seq is the last number you have seen, 0 for none.", frame
+            )
             return
         self.sent = seq
         await self._send_new()

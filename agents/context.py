@@ -38,7 +38,11 @@ def assemble(
         _append(messages, "user", f"[earlier in this talk] {summarise(dropped)}")
     for said in kept:
         role = "assistant" if said.author == "assistant" else "user"
-        text = said.text if said.author in {"customer", "assistant"} else f"[{said.author}] {said.text}"
+        text = (
+            said.text
+            if said.author in {"customer", "assistant"}
+            else f"[{said.author}] {said.text}"
+        )
         _append(messages, role, text)
     if messages and messages[0].role == "assistant":
         messages.insert(0, ChatMessage.user("[the customer opened the chat]"))

@@ -128,7 +128,10 @@ def give_up(run_id: UUID, *, now: datetime) -> str | None:
         if locked is None:
             return None
         escalated = NewEvent(
-            "escalated", {"reason": "tool_failure", "ticket": ticket, "opens": opens}, now, key="escalated"
+            "escalated",
+            {"reason": "tool_failure", "ticket": ticket, "opens": opens},
+            now,
+            key="escalated",
         )
         _store_system(locked, text, ticket, now, before=[escalated])
         _end(locked, RunStatus.FAILED, None, now=now, ending="attempts_used_up")
@@ -187,9 +190,7 @@ def _resolve(doc_id: str, heading: str, evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _open_ticket(
-    run: Run, evidence: Evidence, talk: Talk, *, reason: str, now: datetime
-) -> str:
+def _open_ticket(run: Run, evidence: Evidence, talk: Talk, *, reason: str, now: datetime) -> str:
     """Open the ticket of an ending, or take the one that this run has opened already."""
     if evidence.tickets:
         return evidence.tickets[0]

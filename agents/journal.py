@@ -72,7 +72,9 @@ class RunJournal:
             "tools": [call.name for call in reply.calls],
         }
         self.trace.hold("model.called", data, place=place)
-        self._record(NewStep(place, Step.Kind.MODEL, _REPLY.dump_python(reply, mode="json"), self._clock()))
+        self._record(
+            NewStep(place, Step.Kind.MODEL, _REPLY.dump_python(reply, mode="json"), self._clock())
+        )
         return reply
 
     def tool(self, place: str, act: Callable[[], ToolResult]) -> ToolResult:
@@ -104,4 +106,3 @@ class RunJournal:
             raise RunStopped(StopCause.LOST)
         self.cancel_asked = self.cancel_asked or written.cancel_asked
         self._announce(written.last_seq)
-

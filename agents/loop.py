@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from agents.errors import RunStopped, StopCause
 from agents.scope import RunScope
-from agents.toolbox import as_part, call_tool, call_key
+from agents.toolbox import as_part, call_key, call_tool
 from dsupport.contract.llm import ChatMessage, ModelReply, ModelRequest, StopReason
 from dsupport.contract.tools import ToolCall, ToolResult, ToolSpec
 
@@ -110,9 +110,7 @@ def _run_tools(
     ]
     results = scope.parallel(work)
     failed.update(
-        call_key(call)
-        for call, result in zip(reply.calls, results, strict=True)
-        if result.is_error
+        call_key(call) for call, result in zip(reply.calls, results, strict=True) if result.is_error
     )
     parts = [as_part(call, result) for call, result in zip(reply.calls, results, strict=True)]
     return ChatMessage("user", tuple(parts))
@@ -123,9 +121,9 @@ def _answer_call(agent: Agent, call: ToolCall, scope: RunScope, place: str) -> T
     spec = agent.tools.get(call.name)
     if specialist is None or spec is None:
         return call_tool(spec, call, scope, place)
-    delegate = replace(spec, body=lambda arguments, _context: _consult(
-        specialist, arguments.task(), scope, place
-    ))
+    delegate = replace(
+        spec, body=lambda arguments, _context: _consult(specialist, arguments.task(), scope, place)
+    )
     return call_tool(delegate, call, scope, place, journalled=False)
 
 

@@ -13,6 +13,7 @@ from agents.rules import ACTIVE, MAX_ATTEMPTS, RunStatus
 from dsupport.contract.principal import Principal
 from dsupport.lib.ids import new_id
 
+
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     def for_principal(self, principal: Principal) -> ConversationQuerySet:
         """Return the conversations of this asker: the customer's own, or the visitor's."""
@@ -124,7 +125,8 @@ class Run(models.Model):
                 name="one_active_run_per_conversation",
             ),
             models.CheckConstraint(
-                condition=~Q(status="running") | (~Q(lease_owner="") & Q(lease_until__isnull=False)),
+                condition=~Q(status="running")
+                | (~Q(lease_owner="") & Q(lease_until__isnull=False)),
                 name="running_needs_a_lease",
             ),
             models.CheckConstraint(
@@ -205,9 +207,7 @@ class Step(models.Model):
     at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["run", "place"], name="a_step_is_done_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["run", "place"], name="a_step_is_done_once")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.place}"
@@ -249,4 +249,3 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.seq} {self.type}"
-

@@ -57,7 +57,7 @@ class _Announcer:
                 await get_channel_layer().group_send(
                     group_of(conversation), {"type": "events.ready", "seq": seq}
                 )
-            except Exception as error:  # noqa: BLE001 - any broker trouble costs a hint only
+            except Exception as error:
                 log.debug("No hint for %s: %s", conversation, error)
             await asyncio.sleep(_PAUSE)
         del self._pending[conversation]

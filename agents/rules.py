@@ -55,7 +55,7 @@ def check_message(text: object) -> str:
     Line ends become one kind and invisible control characters go; the words stay as typed.
     """
     if not isinstance(text, str):
-        raise UnreadableMessage("The message is not text. Send {\"text\": \"…\"}.")
+        raise UnreadableMessage('The message is not text. Send {"text": "…"}.')
     if len(text) > MAX_MESSAGE_LENGTH:
         raise MessageTooLong(
             f"The message has {len(text):,} characters; {MAX_MESSAGE_LENGTH:,} is the most. "

@@ -42,6 +42,7 @@ from dsupport.lib import clock
 from orders.tools import describe_asker
 
 log = structlog.get_logger(__name__)
+DEFAULT_LIMITS = Limits()
 MAX_ROUNDS = 3  # how often newer words of the customer may make a finished draft start over
 
 
@@ -53,7 +54,7 @@ class Surroundings:
     crew: Crew
     release: Callable[[], None]
     now: Callable[[], datetime] = clock.now
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT_LIMITS
     client: Callable[[str, int], LLMClient] = client_for
 
 
@@ -100,7 +101,7 @@ def _attempt(hold: Hold, around: Surroundings) -> str | None:
     except DatabaseError:
         raise
     except Exception as error:
-        # The top of a run: a fault of ours. It is recorded, the customer is told, staff get a ticket.
+        # The top of a run, a fault of ours: recorded, the customer is told, staff get a ticket.
         log.exception("run.fault")
         work.fail(error)
         raise

@@ -63,7 +63,7 @@ class Threads:
 
 
 class Inline:
-    """The same one after the other in the caller's thread, for tests and tools that share a transaction."""
+    """The same, one after the other in the caller's thread and transaction."""
 
     def __call__(self, work: Sequence[Callable[[], Item]]) -> list[Item]:
         return [item() for item in work]

@@ -44,7 +44,9 @@ def call_tool(
     """
     if spec is None:
         return ToolResult.error(
-            ErrorCategory.INVALID_INPUT, f"unknown_tool:{call.name[:60]}", "Use one of the tools offered."
+            ErrorCategory.INVALID_INPUT,
+            f"unknown_tool:{call.name[:60]}",
+            "Use one of the tools offered.",
         )
     arguments = validate(spec, call)
     if isinstance(arguments, ToolResult):
@@ -65,7 +67,9 @@ def validate(spec: ToolSpec, call: ToolCall) -> ToolArguments | ToolResult:
     """Return the typed arguments, or the precise error that tells the model what to mend."""
     if call.malformed:
         return ToolResult.error(
-            ErrorCategory.INVALID_INPUT, "malformed_json", "The arguments are not JSON. Send an object."
+            ErrorCategory.INVALID_INPUT,
+            "malformed_json",
+            "The arguments are not JSON. Send an object.",
         )
     try:
         return spec.arguments.model_validate(dict(call.arguments))
@@ -84,11 +88,21 @@ def _before(
     plain = arguments.model_dump()
     for name, verdict in judge_call(scope.guardrails, spec, plain, scope.situation):
         if isinstance(verdict, Deny):
-            data = {"point": "before_tool", "guardrail": name, "reason": verdict.code, "tool": spec.name}
+            data = {
+                "point": "before_tool",
+                "guardrail": name,
+                "reason": verdict.code,
+                "tool": spec.name,
+            }
             scope.trace.emit("guardrail.denied", data, place=place)
             return ToolResult.error(ErrorCategory.FORBIDDEN, verdict.code, verdict.instruction)
         if isinstance(verdict, Modify):
-            data = {"point": "before_tool", "guardrail": name, "reason": verdict.why, "tool": spec.name}
+            data = {
+                "point": "before_tool",
+                "guardrail": name,
+                "reason": verdict.why,
+                "tool": spec.name,
+            }
             scope.trace.emit("guardrail.modified", data, place=f"{place}:{name}")
             changed = validate(spec, ToolCall("", spec.name, verdict.value))
             if isinstance(changed, ToolResult):
@@ -116,7 +130,9 @@ def _after(spec: ToolSpec, result: ToolResult, scope: RunScope, place: str) -> T
         data = {"point": "after_tool", "guardrail": guardrail.name, "tool": spec.name}
         if isinstance(verdict, Modify):
             scope.trace.emit(
-                "guardrail.modified", {**data, "reason": verdict.why}, place=f"{place}:{guardrail.name}"
+                "guardrail.modified",
+                {**data, "reason": verdict.why},
+                place=f"{place}:{guardrail.name}",
             )
             result = verdict.value
         elif isinstance(verdict, Deny):
@@ -190,4 +206,9 @@ def finished(spec: ToolSpec, result: ToolResult) -> dict[str, Any]:
         summary = f"{len(result.sources)} passages"
     elif result.ticket:
         summary = result.ticket
-    return {"tool": spec.name, "ok": not result.is_error, "summary": summary, "cut": result.truncated}
+    return {
+        "tool": spec.name,
+        "ok": not result.is_error,
+        "summary": summary,
+        "cut": result.truncated,
+    }

@@ -58,4 +58,3 @@ def principal_of(request: HttpRequest, tenant: Tenant) -> Principal:
         return Principal(tenant_id=key.tenant_id, proof=Proof.KEY, visitor=f"key:{key.pk}")
     check_same_origin(request)
     return read_principal(request.session, tenant.pk)
-

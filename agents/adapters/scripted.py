@@ -67,7 +67,9 @@ def fills(form: Mapping[str, Any]) -> ModelReply:
     return says(json.dumps(form))
 
 
-def calls(*wanted: tuple[str, Mapping[str, Any]], stop: StopReason = StopReason.TOOL_USE) -> ModelReply:
+def calls(
+    *wanted: tuple[str, Mapping[str, Any]], stop: StopReason = StopReason.TOOL_USE
+) -> ModelReply:
     """Return a reply that asks for tools; each item is a name and its arguments."""
     parts: tuple[Part, ...] = tuple(
         CallPart(ToolCall(f"call_{index}", name, dict(arguments)))

@@ -13,7 +13,7 @@ class Proof(StrEnum):
     NONE = "none"
     ORDER = "order"  # a guest named an order and the e-mail it was placed with
     LOGIN = "login"  # the shop account's password
-    TOKEN = "token"  # the shop's own site vouched with a signed token
+    TOKEN = "token"  # noqa: S105 - the shop's own site vouched with a signed token
     STAFF = "staff"  # a member of staff, in the admin or the terminal
     KEY = "key"  # a program's bearer key
 

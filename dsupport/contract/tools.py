@@ -71,7 +71,7 @@ class ToolResult:
 
     @classmethod
     def error(cls, category: ErrorCategory, code: str, message: str) -> ToolResult:
-        """Build an error result: `code` is precise (`missing_argument:email`), `message` says what to do."""
+        """Build an error result; `code` is precise (`missing_argument:email`), `message` helps."""
         return cls(
             data={"error": code, "category": category.value, "message": message},
             is_error=True,

@@ -10,11 +10,13 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 _EMAIL = re.compile(r"[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
-_CARD = re.compile(r"(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])")
+_CARD = re.compile(r"(?<![\w+-])(?:\d[ -]?){12,18}\d(?![\w-])")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b")
 # A phone number starts with + or a bracketed or zero-led area code and has separators, so that
 # plain runs of digits (order, tracking and invoice numbers) are left alone.
-_PHONE = re.compile(r"(?<![\w#-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,4}\)|\d{2,4})(?:[ .-]\d{2,4}){2,4}(?![\w-])")
+_PHONE = re.compile(
+    r"(?<![\w#-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,4}\)|\d{2,4})(?:[ .-]\d{2,4}){2,4}(?![\w-])"
+)
 _PHONE_PLUS = re.compile(r"(?<![\w#])\+\d{8,14}(?!\w)")
 
 
@@ -85,9 +87,11 @@ def _fold(value: str) -> str:
 
 def _replace(text: str, swap: Callable[[str, str], str]) -> str:
     text = _EMAIL.sub(lambda match: swap("email", match.group()), text)
-    text = _IBAN.sub(lambda m: swap("iban", m.group()) if iban_valid(m.group()) else m.group(), text)
-    text = _CARD.sub(lambda m: _card(m.group(), swap), text)
+    text = _IBAN.sub(
+        lambda m: swap("iban", m.group()) if iban_valid(m.group()) else m.group(), text
+    )
     text = _PHONE_PLUS.sub(lambda match: swap("phone", match.group()), text)
+    text = _CARD.sub(lambda m: _card(m.group(), swap), text)
     return _PHONE.sub(lambda match: _phone(match.group(), swap), text)
 
 
