@@ -41,7 +41,7 @@ _STATUS_COLOURS = {
 }
 
 
-class _ReadOnlyInline(TabularInline):
+class _ReadOnlyInline(TabularInline):  # type: ignore[misc]  # unfold is untyped
     """Rows on the page of another, with no way to change them."""
 
     extra = 0

@@ -107,7 +107,7 @@ def check_can_become(current: OrderStatus, wanted: OrderStatus) -> None:
 
 
 # --- Numbers and e-mail addresses, in any spelling --------------------------------------------
-_DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+_DASHES = r"\-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _DROPPED = re.compile(rf"[#{_DASHES}\s]")
 _PREFIX = re.compile(r"(?:order|ord)+(?=.)")
 
