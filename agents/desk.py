@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from dsupport.contract.principal import Principal
 from dsupport.lib.hours import describe_next_opening, is_open
 from dsupport.models import Tenant
 
@@ -20,31 +19,26 @@ def opens_text(tenant: Tenant, now: datetime) -> str:
 
 def turn_context(
     tenant: Tenant,
-    principal: Principal,
     *,
     now: datetime,
-    asker_name: str,
-    proved_orders: Collection[str],
+    asker: Mapping[str, Any],
     intents: Collection[str],
 ) -> dict[str, Any]:
-    """Return the volatile facts of a turn, JSON-shaped. No address and no e-mail is among them."""
+    """Return the volatile facts of a turn, JSON-shaped. No address and no e-mail is among them.
+
+    `asker` holds `asker` (signed_in, guest_with_order, anonymous), `asker_name`, `proved_orders`.
+    """
     opens = opens_text(tenant, now)
     local = now.astimezone(tenant.zone)
     return {
         "today": local.date().isoformat(),
         "now": local.isoformat(timespec="minutes"),
         "shop": tenant.name,
-        "asker": asker_kind(principal),
-        "asker_name": asker_name,
-        "proved_orders": sorted(proved_orders),
+        "asker": asker["asker"],
+        "asker_name": asker["asker_name"],
+        "proved_orders": sorted(asker["proved_orders"]),
         "desk_open": not opens,
         "desk_opens": opens,
         "intents": list(intents),
     }
 
-
-def asker_kind(principal: Principal) -> str:
-    """Return how far the asker is established: signed_in, guest_with_order or anonymous."""
-    if principal.customer_id is not None:
-        return "signed_in"
-    return "guest_with_order" if principal.proved_orders else "anonymous"

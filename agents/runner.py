@@ -177,13 +177,10 @@ class _Work:
     def _scope(self) -> RunScope:
         now = self.around.now()
         principal = self.talk.principal
-        name, orders = describe_asker(principal)
         context = turn_context(
             self.run.tenant,
-            principal,
             now=now,
-            asker_name=name,
-            proved_orders=orders,
+            asker=describe_asker(principal),
             intents=intent_labels(),
         )
         evidence = Evidence(
