@@ -1,10 +1,9 @@
 """Admin lists that show and never change, scoped to the shops a member of staff works for."""
-# ruff: noqa: ARG002 (the signatures are Django's)
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -48,7 +47,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]  # unfold is untyped
     show_full_result_count = False
     list_per_page = 50
     list_max_show_all = 0
-    actions = None
+    actions: Sequence[str] | None = None
     list_fullwidth = True
     save_as = False
 
