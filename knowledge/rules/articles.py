@@ -140,7 +140,7 @@ def _text(name: str, value: Any, limit: int, *, empty: bool = False) -> str:
         raise ArticleRefused(f"{name} must be text, not {type(value).__name__}")
     if _CONTROL.search(value):
         raise ArticleRefused(f"{name} contains control characters")
-    value = value.strip()
+    value = str(value).strip()
     if not value and not empty:
         raise ArticleRefused(f"{name} is empty")
     if len(value) > limit:
