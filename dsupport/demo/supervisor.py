@@ -33,6 +33,7 @@ class Program:
     name: str
     argv: Sequence[str]
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    cwd: Path | None = None
     keep: tuple[int, ...] = ()
 
 
@@ -103,6 +104,7 @@ class Supervisor:
             child = subprocess.Popen(
                 [*leashed, *program.argv],
                 env=program.env,
+                cwd=program.cwd,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
