@@ -140,12 +140,12 @@ def _text(name: str, value: Any, limit: int, *, empty: bool = False) -> str:
         raise ArticleRefused(f"{name} must be text, not {type(value).__name__}")
     if _CONTROL.search(value):
         raise ArticleRefused(f"{name} contains control characters")
-    value = str(value).strip()
-    if not value and not empty:
+    text: str = value.strip()
+    if not text and not empty:
         raise ArticleRefused(f"{name} is empty")
-    if len(value) > limit:
+    if len(text) > limit:
         raise ArticleRefused(f"{name} is longer than {limit} characters")
-    return value
+    return text
 
 
 def _date(name: str, value: Any) -> date | None:
