@@ -91,9 +91,7 @@ def _ask(
         max_output_tokens=agent.max_output_tokens * (2 if longer else 1),
         deadline=scope.time_left,
     )
-    reply = scope.journal.model(place, partial(scope.client.next, request))
-    scope.meter.add(reply.usage)
-    return reply
+    return scope.ask(scope.client.next, request, place)
 
 
 def _run_tools(

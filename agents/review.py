@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import partial
 
 from agents.answer import AnswerForm, ReviewForm, parse_form
 from agents.checks import Problem, check_answer
@@ -103,8 +102,7 @@ def _review(reviewer: Agent, form: AnswerForm, scope: RunScope, place: str) -> l
         deadline=scope.time_left,
     )
     with scope.trace.span(place, reviewer.role):
-        reply = scope.journal.model(place, partial(scope.client.structured, request))
-    scope.meter.add(reply.usage)
+        reply = scope.ask(scope.client.structured, request, place)
     if reply.stop is not StopReason.END_TURN:
         return [f"The review ended with {reply.stop.value}."]
     review, unreadable = parse_form(ReviewForm, reply.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -12,7 +13,8 @@ from agents.evidence import Evidence
 from agents.guardrails import Guardrail, Situation
 from agents.ports import Journal, Parallel, Trace
 from agents.rules import Limits, find_overrun
-from dsupport.contract.llm import LLMClient, Usage
+from dsupport.contract.errors import PortError
+from dsupport.contract.llm import LLMClient, ModelReply, ModelRequest, Usage
 from dsupport.contract.principal import Principal
 from dsupport.contract.tools import ToolContext, ToolResult, ToolSpec
 
@@ -66,6 +68,17 @@ class RunScope:
         cause = self.stop_asked() or find_overrun(self.limits, self.meter.usage, self.elapsed())
         if cause is not None:
             raise RunStopped(cause)
+
+    def ask(
+        self, call: Callable[[ModelRequest], ModelReply], request: ModelRequest, place: str
+    ) -> ModelReply:
+        """Ask the model through the journal and book what it consumed."""
+        try:
+            reply = self.journal.model(place, partial(call, request))
+        except PortError as error:
+            raise RunStopped(StopCause.MODEL_DOWN, error.message) from error
+        self.meter.add(reply.usage)
+        return reply
 
     @property
     def time_left(self) -> float:

@@ -20,7 +20,7 @@ from dsupport.contract.llm import (
 from dsupport.contract.tools import ToolCall
 
 MODEL = "scripted/1"
-Line = ModelReply | Exception | Callable[[ModelRequest], ModelReply]
+Line = ModelReply | BaseException | Callable[[ModelRequest], ModelReply]
 
 
 class ScriptedModel:
@@ -52,7 +52,7 @@ class ScriptedModel:
             if not lines:
                 raise PortError("The script has no more lines.", code="script_over")
             line = lines.pop(0)
-        if isinstance(line, Exception):
+        if isinstance(line, BaseException):
             raise line
         return line if isinstance(line, ModelReply) else line(request)
 

@@ -24,7 +24,11 @@ def logging_config(style: str, level: str) -> dict[str, Any]:
     renderer: Any = (
         structlog.processors.JSONRenderer()
         if style == "json"
-        else structlog.dev.ConsoleRenderer(colors=False)
+        else structlog.dev.ConsoleRenderer(
+            colors=False,
+            # The rich one prints local variables, and with them what customers wrote.
+            exception_formatter=structlog.dev.plain_traceback,
+        )
     )
     return {
         "version": 1,
@@ -33,7 +37,10 @@ def logging_config(style: str, level: str) -> dict[str, Any]:
             "structured": {
                 "()": structlog.stdlib.ProcessorFormatter,
                 "foreign_pre_chain": shared,
-                "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+                "processors": [
+                    structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                    renderer,
+                ],
             }
         },
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},

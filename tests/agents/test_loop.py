@@ -197,7 +197,7 @@ def test_loop_resumed_run_repeats_no_finished_step():
     asked = calls(("get_order", {"order_number": "1042"}), ("search_kb", {"query": "late"}))
     journal = MemoryJournal()
     first = ScriptedModel([asked])  # the worker dies while it waits for the second reply
-    with pytest.raises(PortError):
+    with pytest.raises(RunStopped):
         run(first, journal=journal)
     resumed = MemoryJournal(journal.steps)
     second = ScriptedModel([says("Late by ten days.")])

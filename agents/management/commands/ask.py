@@ -56,10 +56,9 @@ class Command(DeskCommand):
             now=clock.now(),
             wake=False,
         )
-        chosen = {
-            name: options[name] for name in ("provider", "architecture") if options[name] is not None
-        }
-        if chosen:
-            Run.objects.for_principal(principal).filter(pk=submitted.run_id).update(**chosen)
+        run = Run.objects.for_principal(principal).filter(pk=submitted.run_id)
+        for name in ("provider", "architecture"):
+            if options[name] is not None:
+                run.update(**{name: options[name]})
         return submitted.run_id
 
