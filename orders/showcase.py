@@ -32,12 +32,18 @@ def list_showcase(*, tenant: Tenant, now: datetime) -> list[dict[str, str]]:
 
 
 def enter_as(*, tenant: Tenant, principal: Principal, email: str) -> Principal:
-    """Return the visitor as a customer of the demo shop, without a password."""
+    """Return the visitor as a customer without asking for a password.
+
+    Only for edges that nobody but an operator reaches: the demo and the terminal.
+    """
     customer = (
         Customer.objects.with_email(tenant.pk, email).first() if email.isprintable() else None
     )
     if customer is None:
-        raise NotFound("The demo shop has no customer with this e-mail.", code="unknown_customer")
+        raise NotFound(
+            "This shop has no customer with this e-mail. Check its spelling.",
+            code="unknown_customer",
+        )
     return Principal(
         tenant_id=tenant.pk,
         proof=Proof.LOGIN,

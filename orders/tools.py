@@ -1,4 +1,7 @@
-"""What a model may ask about orders and products. No argument says who is asking."""
+"""What a model may ask about orders and products. No argument says who is asking.
+
+`describe_asker` and `enter_as` are for the engine's own edges and are not among the tools.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ from orders.catalogue import find_products
 from orders.errors import UnknownStatus
 from orders.queries import describe_asker
 from orders.rules import OrderStatus, read_day
+from orders.showcase import enter_as
 
-__all__ = ["TOOLS", "describe_asker"]
+__all__ = ["TOOLS", "describe_asker", "enter_as"]
 
 _STATUSES = ", ".join(status.value for status in OrderStatus)
 _NO_DATES = (

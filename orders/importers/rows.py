@@ -53,6 +53,8 @@ class ProductRow:
     external_id: str
     name: str
     variants: tuple[VariantRow, ...] = ()
+    category: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,12 @@ def _store_products(tenant: Tenant, rows: Sequence[ProductRow]) -> Outcomes:
     products = Table(Product, {product.external_id: product for product in found})
     for row in rows:
         products.put(
-            row.external_id, tenant_id=tenant.pk, external_id=row.external_id, name=row.name
+            row.external_id,
+            tenant_id=tenant.pk,
+            external_id=row.external_id,
+            name=row.name,
+            category=row.category,
+            description=row.description,
         )
     products.write()
 
