@@ -123,8 +123,8 @@ def _numeric(match: re.Match[str], today: date) -> _Span | None:
                 value = date(year - 1, month, day)
             ways.append(value)
     past = [value for value in ways if 0 <= (today - value).days <= 120]
-    chosen = (past or ways or [None])[0]
-    return None if chosen is None else _day(chosen)
+    likeliest = past or ways
+    return _day(likeliest[0]) if likeliest else None
 
 
 def _near(match: re.Match[str], today: date) -> _Span:

@@ -1,0 +1,1 @@
+"""The models behind the port: vendors, the offline rules, and fakes for tests."""

@@ -1,0 +1,141 @@
+"""The offline rules behind the port of a language model.
+
+They see what a model would see, the request, and answer as a model would: with calls of the tools
+that are offered, or with a final text. The same request gives the same reply.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import date
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from agents.adapters.offline import phrases, specialists
+from agents.adapters.offline.asks import Ask, understand
+from agents.adapters.offline.composing import compose, compose_reports
+from agents.adapters.offline.handover import ticket_arguments
+from agents.adapters.offline.reviewing import review_case
+from agents.adapters.offline.serving import Served, serve
+from agents.adapters.offline.transcript import Turn, read_request
+from agents.adapters.offline.workbench import Workbench
+from agents.understanding import Reading, guess_language, read
+from dsupport.contract.errors import PortError
+from dsupport.contract.llm import CallPart, ModelReply, ModelRequest, StopReason, Text, Usage
+from dsupport.contract.tools import ToolCall
+
+MODEL = "offline-rules/1"
+_SPECIALISTS = frozenset({"knowledge", "orders", "escalation"})
+_REMEMBERED = 512  # readings and vectors kept, so that the turns of one run cost one reading
+
+
+class OfflineRules:
+    """A deterministic stand-in for a language model. The embedder is loaded on first use."""
+
+    def __init__(self, embedder: Any = None) -> None:
+        self._embedder = embedder
+        self._read = lru_cache(maxsize=_REMEMBERED)(self._read_fresh)
+        self._vector = lru_cache(maxsize=_REMEMBERED)(self._embed_fresh)
+
+    def next(self, request: ModelRequest) -> ModelReply:
+        """Return the calls that are still needed, or the final text."""
+        turn = read_request(request)
+        bench = Workbench(turn, self._embed)
+        if not turn.words:
+            return _say(_final(request, phrases.GREETING.format(name="")))
+        if request.role in _SPECIALISTS:
+            return self._work(request.role, bench)
+        return self._answer(request, bench)
+
+    def structured(self, request: ModelRequest) -> ModelReply:
+        """Review a draft; no other form can be filled by rules."""
+        if request.role != "reviewer" or not request.messages:
+            raise PortError("The offline rules fill no form but a review.", code="unsupported")
+        approved, problems = review_case(request.messages[-1].text, request.context)
+        return _say(json.dumps({"approved": approved, "problems": problems}, ensure_ascii=False))
+
+    def _work(self, role: str, bench: Workbench) -> ModelReply:
+        asks = understand(bench.turn, self._read)
+        specialists.work(role, asks, bench)
+        calls = bench.calls()
+        return _call(calls) if calls else _say(specialists.report(bench.turn))
+
+    def _answer(self, request: ModelRequest, bench: Workbench) -> ModelReply:
+        turn = bench.turn
+        asks = understand(turn, self._read)
+        language = guess_language(turn.text)
+        if language != "en" and not _goes_without_words(asks, turn):
+            return _say(_final(request, _foreign(language), asks))
+        served = [serve(ask, bench) for ask in asks]
+        if not bench.wanted and not turn.refusals:
+            _want_ticket(served, bench)
+        calls = [] if turn.refusals else bench.calls()
+        if calls:
+            return _call(calls)
+        if turn.reports and not turn.results:
+            return _say(_dump(request, compose_reports(asks, bench)))
+        return _say(_dump(request, compose(asks, served, bench, language)))
+
+    def _embed(self, texts: list[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
+        return np.stack([self._vector(text) for text in texts])
+
+    def _embed_fresh(self, text: str) -> np.ndarray[Any, np.dtype[np.float32]]:
+        return np.asarray(self._load().embed_queries([text or "?"]), np.float32)[0]
+
+    def _read_fresh(self, text: str, today: date) -> Reading:
+        return read(text, embedder=self._load(), today=today)
+
+    def _load(self) -> Any:
+        if self._embedder is None:
+            from dsupport.lib.wiring import load
+
+            self._embedder = load("DSUPPORT_EMBEDDER")
+        return self._embedder
+
+
+def _want_ticket(served: Sequence[Served], bench: Workbench) -> None:
+    """Open one ticket for all that needs a person, once everything else is known."""
+    needs = [need for one in served for need in one.needs]
+    if needs and bench.findings.ticket() is None and not bench.findings.ticket_failed():
+        words = " ".join(bench.turn.words)
+        bench.open_ticket(ticket_arguments(needs, bench.turn, words))
+
+
+def _goes_without_words(asks: Sequence[Ask], turn: Turn) -> bool:
+    """Tell whether a foreign message can be served: a wish for a person, or an order's number."""
+    first = asks[0]
+    return first.intent == "human_agent" or (first.said_order and turn.is_known)
+
+
+def _foreign(language: str) -> str:
+    known = phrases.ENGLISH_ONLY.get(language)
+    return known or f"{phrases.ENGLISH_ONLY_ELSE} {phrases.OFFER_PERSON}"
+
+
+def _final(request: ModelRequest, text: str, asks: Sequence[Ask] = ()) -> str:
+    form = {
+        "answer": text,
+        "intent": asks[0].intent if asks else "greeting",
+        "sources": [],
+        "confidence": 0.3 if asks else 0.9,
+        "escalated": False,
+        "ticket_id": None,
+    }
+    return _dump(request, form)
+
+
+def _dump(request: ModelRequest, form: dict[str, Any]) -> str:
+    """Return a form as JSON, or its words alone where no form was asked for."""
+    return json.dumps(form, ensure_ascii=False) if request.schema else str(form["answer"])
+
+
+def _call(calls: Sequence[ToolCall]) -> ModelReply:
+    parts = tuple(CallPart(call) for call in calls)
+    return ModelReply(parts, StopReason.TOOL_USE, Usage(model_calls=1), MODEL)
+
+
+def _say(text: str) -> ModelReply:
+    return ModelReply((Text(text),), StopReason.END_TURN, Usage(model_calls=1), MODEL)

@@ -1,0 +1,352 @@
+"""How each kind of wish is served: what to look up, what to say, what to pass on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agents.adapters.offline import phrases
+from agents.adapters.offline.asks import Ask
+from agents.adapters.offline.behaviour import TROUBLE_RULES, Kind
+from agents.adapters.offline.choosing import Choice, State, choose_order
+from agents.adapters.offline.findings import Search, facts_of
+from agents.adapters.offline.handover import Need, describe_for_staff, describe_rules, reason_of
+from agents.adapters.offline.orders_text import (
+    Standing,
+    list_line,
+    stand,
+    tell_refunds,
+    tell_return_window,
+    tell_standing,
+)
+from agents.adapters.offline.products import tell_products
+from agents.adapters.offline.quotes import Quote, check_after, quote_hit
+from agents.adapters.offline.transcript import Result
+from agents.adapters.offline.words import say_day
+from agents.adapters.offline.workbench import Workbench
+
+_COMPLAINS = 0.35  # chance from which a complaint is taken for one without asking
+_PROBLEM = 0.4
+_SOCIAL = 0.35
+_WINDOW_INTENTS = frozenset({"refund_request", "return_request", "exchange_request"})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of an answer. `kind` is facts, rules, talk or offer; rules carry what they quote."""
+
+    text: str
+    kind: str = "talk"
+    source: Quote | None = None
+
+
+@dataclass
+class Served:
+    """What one wish comes to. `sure` caps the confidence of the answer."""
+
+    blocks: list[Block] = field(default_factory=list)
+    needs: list[Need] = field(default_factory=list)
+    sure: float = 1.0
+
+    def say(self, text: str, kind: str = "talk") -> None:
+        if text:
+            self.blocks.append(Block(text, kind))
+
+    def cite(self, quote: Quote | None, lead: str = "") -> None:
+        if quote is not None and quote.text:
+            text = f"{lead} {quote.text}" if lead else quote.text
+            self.blocks.append(Block(text, "rules", quote))
+
+
+def serve(ask: Ask, bench: Workbench) -> Served:
+    """Serve one wish with what is known; what is not known yet is noted as wanted."""
+    return _SERVERS[_kind_of(ask, bench)](ask, bench)
+
+
+def _kind_of(ask: Ask, bench: Workbench) -> Kind:
+    """Return how to serve a wish; one that is not understood well goes to the articles first."""
+    kind = ask.behaviour.kind
+    if kind is Kind.SOCIAL:
+        return kind if ask.in_scope or ask.p >= _SOCIAL else Kind.KNOWLEDGE
+    if ask.agreed or ask.in_scope:
+        weak_complaint = ask.intent == "complaint" and ask.p < _COMPLAINS
+        return Kind.KNOWLEDGE if weak_complaint else kind
+    if kind is Kind.ORDER and ask.said_order and bench.turn.is_known:
+        return kind
+    return Kind.PRODUCT if kind is Kind.PRODUCT else Kind.KNOWLEDGE
+
+
+# --- knowledge and products -------------------------------------------------------------------
+def _serve_knowledge(ask: Ask, bench: Workbench) -> Served:
+    served = Served()
+    search = bench.search(ask.query)
+    _tell_rules(served, search, ask, bench)
+    return served
+
+
+def _tell_rules(served: Served, search: Search | None, ask: Ask, bench: Workbench) -> None:
+    quote = bench.quote(search, ask.query)
+    if search is None or search.failed:
+        served.say(phrases.SEARCH_DOWN)
+        served.say(phrases.OFFER_PERSON, "offer")
+        served.sure = 0.2
+    elif quote is not None and search.band == "answer":
+        served.cite(quote)
+    elif quote is not None:
+        served.cite(quote, phrases.MAY_HELP)
+        served.say(phrases.OFFER_PERSON, "offer")
+        served.sure = 0.5
+    elif ask.intent == "other" and not ask.in_scope:
+        shop = str(bench.turn.context.get("shop") or "this shop")
+        served.say(phrases.DECLINE.format(shop=shop))
+    else:
+        served.say(phrases.UNKNOWN)
+        served.say(phrases.OFFER_PERSON, "offer")
+        served.sure = 0.3
+
+
+def _serve_product(ask: Ask, bench: Workbench) -> Served:
+    served = Served()
+    search = bench.search(ask.query)
+    products = bench.products(ask.query) or []
+    told = tell_products(products, ask.query)
+    answered = search is not None and search.useful and search.band == "answer"
+    if told and (told.sure or not answered):
+        served.say(told.text, "facts")
+        served.sure = 0.9 if told.sure else 0.5
+    else:
+        _tell_rules(served, search, ask, bench)
+    return served
+
+
+# --- orders -----------------------------------------------------------------------------------
+def _serve_order(ask: Ask, bench: Workbench) -> Served:
+    served = Served()
+    choice = choose_order(ask, bench.turn, bench.findings)
+    if choice.state is not State.FOUND:
+        _ask_for_order(served, choice, ask, bench)
+        return served
+    result = bench.order(choice.number, ask)
+    about_money = ask.intent == "refund_status"
+    tracking = None if about_money else bench.tracking(choice.number, ask)
+    rules = bench.search(ask.behaviour.rules) if about_money else None
+    facts = facts_of(result)
+    if facts is None:
+        _tell_lookup_failed(served, choice.number, result, bench)
+        return served
+    standing = stand(facts, tracking.data if tracking else None)
+    if about_money:
+        served.say(" ".join([*tell_standing(standing)[:1], *tell_refunds(facts)]), "facts")
+        served.cite(bench.quote(rules, ask.query))
+        served.say(phrases.OFFER_PERSON, "offer")
+        return served
+    served.say(" ".join(tell_standing(standing)), "facts")
+    _tell_trouble(served, standing, ask, bench)
+    return served
+
+
+def _tell_trouble(served: Served, standing: Standing, ask: Ask, bench: Workbench) -> None:
+    """Say what the shop does about a parcel in trouble, and have a person check when it is time."""
+    says_missing = ask.intent == "missing_parcel"
+    trouble = standing.trouble
+    if says_missing and standing.status == "delivered":
+        trouble = "not_received"
+    if not trouble:
+        if ask.intent in {"missing_parcel", "late_delivery"}:
+            still_in_time = standing.is_awaited and standing.facts.get("promised_on")
+            served.say(phrases.NOT_LATE_YET if still_in_time else "")
+            served.say(phrases.OFFER_PERSON, "offer")
+        return
+    search = bench.search(TROUBLE_RULES[trouble])
+    quote, due = _trouble_rule(trouble, standing, search, ask, bench)
+    served.cite(quote)
+    if due or ask.wants_help or ask.agreed:
+        wish = ask.behaviour.wish or "a late parcel to be checked"
+        served.needs.append(
+            Need(
+                "action_needed",
+                wish,
+                str(standing.facts.get("number", "")),
+                (*describe_for_staff(standing), *describe_rules(quote)),
+            )
+        )
+    else:
+        served.say(phrases.OFFER_PERSON, "offer")
+
+
+def _trouble_rule(
+    trouble: str, standing: Standing, search: Search | None, ask: Ask, bench: Workbench
+) -> tuple[Quote | None, bool]:
+    """Return the rule to quote, and whether by that rule a person acts now."""
+    if trouble == "late" and search is not None:
+        found = check_after(search)
+        if found is not None:
+            after, hit = found
+            return quote_hit(hit), standing.days_late >= after
+    quote = bench.quote(search, TROUBLE_RULES[trouble])
+    if trouble == "not_received":
+        # The carrier's scan may run a little ahead of the driver: the day it says is too early.
+        return quote, str(standing.facts.get("delivered_on") or "") < bench.turn.today.isoformat()
+    return quote, trouble == "lost"
+
+
+def _ask_for_order(served: Served, choice: Choice, ask: Ask, bench: Workbench) -> None:
+    """Say why no order is known yet, and what the customer can do."""
+    if choice.state is State.LIST:
+        bench.list_orders(choice.day, ask)
+        served.say(phrases.NO_LOOKUP)
+    elif choice.state is State.UNKNOWN_ASKER:
+        served.say(phrases.NEED_IDENTITY)
+    elif choice.state is State.WHICH:
+        if choice.empty_day:
+            served.say(phrases.NONE_THAT_DAY.format(day=say_day(choice.empty_day)))
+        lines = [f"- {list_line(row)}" for row in choice.candidates]
+        served.say("\n".join([phrases.WHICH_ORDER, *lines]), "facts")
+    elif choice.state is State.NONE:
+        served.say(phrases.NONE_OTHER if ask.other_order else phrases.NO_ORDERS)
+    else:
+        served.say(phrases.NO_LOOKUP)
+        served.say(phrases.OFFER_PERSON, "offer")
+
+
+def _tell_lookup_failed(
+    served: Served, number: str, result: Result | None, bench: Workbench
+) -> None:
+    category = result.category if result is not None else ""
+    served.sure = 0.5
+    if category == "not_found":
+        # A number from an earlier run is not said again: only this run's evidence may be stated.
+        named = f"order {number}" if number in bench.turn.text.upper() else "that order"
+        served.say(phrases.NOT_FOUND.format(order=named))
+    elif category == "forbidden" or (result is not None and result.error == "identity_needed"):
+        served.say(phrases.NEED_IDENTITY)
+    else:
+        served.say(phrases.NO_LOOKUP)
+        served.say(phrases.OFFER_PERSON, "offer")
+
+
+# --- deeds ------------------------------------------------------------------------------------
+def _serve_action(ask: Ask, bench: Workbench) -> Served:
+    served = Served()
+    behaviour = ask.behaviour
+    if not _is_meant(ask):
+        return _clarify(ask, bench)
+    needs_account = behaviour.order == "yes" or ask.intent == "delete_account"
+    if not bench.turn.is_known:
+        return _serve_stranger(ask, bench, needs_account=needs_account)
+    standing: Standing | None = None
+    if behaviour.order == "yes" or ask.order:
+        choice = choose_order(ask, bench.turn, bench.findings)
+        search = bench.search(behaviour.rules)
+        if choice.state is not State.FOUND:
+            _ask_for_order(served, choice, ask, bench)
+            return served
+        result = bench.order(choice.number, ask)
+        facts = facts_of(result)
+        if facts is None:
+            _tell_lookup_failed(served, choice.number, result, bench)
+            return served
+        standing = stand(facts, None)
+    else:
+        search = bench.search(behaviour.rules)
+    _pass_on(served, ask, standing, bench.quote(search, _question(ask)), bench)
+    return served
+
+
+def _pass_on(
+    served: Served, ask: Ask, standing: Standing | None, quote: Quote | None, bench: Workbench
+) -> None:
+    """Tell the facts and the rule, and note what a person has to do."""
+    details: tuple[str, ...] = ()
+    order = ""
+    if standing is not None:
+        order = str(standing.facts.get("number", ""))
+        told = tell_standing(standing)[:2]
+        if ask.intent in _WINDOW_INTENTS:
+            told += tell_return_window(standing.facts, bench.turn.today.isoformat())
+        served.say(" ".join(told), "facts")
+        details = describe_for_staff(standing)
+        if standing.status in ask.behaviour.pointless:
+            served.say(phrases.CANNOT_NOW if standing.status != "cancelled" else "")
+            served.say(phrases.OFFER_PERSON, "offer")
+            return
+    served.cite(quote)
+    reason = reason_of(ask.behaviour.kind, ask.intent)
+    served.needs.append(
+        Need(
+            reason,
+            ask.behaviour.wish,
+            order,
+            (*details, *describe_rules(quote)),
+            decides=ask.route == "action",
+        )
+    )
+
+
+def _serve_stranger(ask: Ask, bench: Workbench, *, needs_account: bool) -> Served:
+    """Serve a request for a deed from somebody who is not known: the rule, and how to go on."""
+    served = Served()
+    if ask.behaviour.order == "yes":
+        served.say(phrases.NEED_IDENTITY)
+        return served
+    served.cite(bench.quote(bench.search(ask.behaviour.rules), _question(ask)))
+    if needs_account:
+        served.say(phrases.NEED_ACCOUNT)
+    else:
+        served.say(phrases.OFFER_PERSON, "offer")
+    return served
+
+
+def _clarify(ask: Ask, bench: Workbench) -> Served:
+    """Answer with the rule and ask whether the deed is wanted: a question costs nothing."""
+    served = Served(sure=0.6)
+    served.cite(bench.quote(bench.search(ask.behaviour.rules), _question(ask)))
+    served.say(phrases.OFFER_DEED.format(wish=_as_favour(ask.behaviour.wish)), "offer")
+    return served
+
+
+def _as_favour(wish: str) -> str:
+    return wish if not wish.startswith("to ") else f"help: {wish.removeprefix('to ')}"
+
+
+def _is_meant(ask: Ask) -> bool:
+    if ask.agreed or ask.may_act:
+        return True
+    return ask.intent in {"damaged_item", "wrong_item", "payment_problem"} and ask.p >= _PROBLEM
+
+
+def _question(ask: Ask) -> str:
+    return f"{ask.behaviour.rules} {ask.query}"
+
+
+# --- people and small talk --------------------------------------------------------------------
+def _serve_person(ask: Ask, bench: Workbench) -> Served:
+    served = Served()
+    order = ask.order if ask.said_order or ask.agreed else ""
+    served.needs.append(Need(reason_of(Kind.PERSON, ask.intent), ask.behaviour.wish, order))
+    return served
+
+
+def _serve_social(ask: Ask, bench: Workbench) -> Served:
+    served = Served()
+    turn = bench.turn
+    if ask.intent == "bot_identity":
+        served.say(phrases.IDENTITY.format(shop=turn.context.get("shop") or "this shop"))
+    elif ask.intent == "thanks_bye":
+        served.say(phrases.THANKS)
+    elif ask.intent == "yes_no":
+        served.say(phrases.NO if ask.query.casefold().startswith("n") else phrases.YES)
+    else:
+        first = str(turn.context.get("asker_name") or "").split(" ")[0]
+        served.say(phrases.GREETING.format(name=f" {first}" if first else ""))
+    return served
+
+
+_SERVERS: dict[Kind, Callable[[Ask, Workbench], Served]] = {
+    Kind.KNOWLEDGE: _serve_knowledge,
+    Kind.PRODUCT: _serve_product,
+    Kind.ORDER: _serve_order,
+    Kind.ACTION: _serve_action,
+    Kind.PERSON: _serve_person,
+    Kind.SOCIAL: _serve_social,
+}
