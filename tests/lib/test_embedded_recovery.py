@@ -175,10 +175,11 @@ def test_cache_port_taken_meanwhile_moves(data_dir: Path) -> None:
                     assert client.ping()
 
 
-def test_data_removed_in_use_leaves_no_server(data_dir: Path) -> None:
+@pytest.mark.parametrize("what", ["data folder", "servers' folder"])
+def test_data_removed_in_use_leaves_no_server(data_dir: Path, what: str) -> None:
     with lease(data_dir):
         servers = living(data_dir)
-        shutil.rmtree(home_of(data_dir))
+        shutil.rmtree(data_dir if what == "data folder" else home_of(data_dir))
     assert len(servers) == 2
     assert not any(server.lives() for server in servers)
 
@@ -197,12 +198,12 @@ def test_damaged_data_says_what_to_do(data_dir: Path) -> None:
 
 
 def test_lock_held_too_long_names_the_lock(data_dir: Path) -> None:
-    layout = paths.prepare(data_dir)
+    home = paths.make_home(data_dir)
     with (
-        users.exclusive(layout.home),
+        users.exclusive(home),
         pytest.raises(EmbeddedError) as refusal,
-        users.exclusive(layout.home, seconds=0.1),
+        users.exclusive(home, seconds=0.1),
     ):
         pass
     assert refusal.value.code == "locked"
-    assert str(layout.home / "lock") in refusal.value.message
+    assert str(home / "lock") in refusal.value.message

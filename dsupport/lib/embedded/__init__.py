@@ -73,16 +73,17 @@ class _Held:
 
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
-        self._layout = paths.prepare(data_dir)
-        self._home_id = self._layout.home.stat().st_ino
+        self._home = paths.make_home(data_dir)
+        self._home_id = self._home.stat().st_ino
+        self._layout: paths.Layout | None = None
         self._user: users.User | None = None
         self._servers: list[processes.Server] = []
 
     def take(self, parts: frozenset[str]) -> Endpoints:
-        with users.exclusive(self._layout.home):
-            layout = paths.prepare(self._data_dir)  # a reset may have cleared it while we waited
-            others = frozenset().union(*(user.parts for user in users.living(layout.home)))
-            self._user = users.register(layout.home, parts)
+        with users.exclusive(self._home):
+            layout = self._layout = paths.prepare(self._data_dir)
+            others = frozenset().union(*(user.parts for user in users.living(self._home)))
+            self._user = users.register(self._home, parts)
             cache = cluster = None
             if _CACHE in parts:
                 cache = valkey.start(layout, keep_address=_CACHE in others)
@@ -99,20 +100,20 @@ class _Held:
     def give_back(self) -> None:
         """Leave, and stop what nobody uses any more; a forked child leaves that to its parent."""
         user, layout = self._user, self._layout
-        if user is None or user.pid != os.getpid():
+        if user is None or layout is None or user.pid != os.getpid():
             return
         if not self._is_home_there():
-            logger.warning("%s was removed while it was in use", layout.home)
+            logger.warning("%s was removed while it was in use", self._home)
             users.leave(user)
             processes.stop(self._servers)
             return
-        with users.exclusive(layout.home):
+        with users.exclusive(self._home):
             users.leave(user)
             _stop_unused(layout)
 
     def _is_home_there(self) -> bool:
         try:
-            return self._layout.home.stat().st_ino == self._home_id
+            return self._home.stat().st_ino == self._home_id
         except FileNotFoundError:
             return False
 

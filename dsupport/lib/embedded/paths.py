@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import pwd
 import re
@@ -49,15 +50,29 @@ def locate(data_dir: Path) -> Path:
     return _root_base() / hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]
 
 
-def prepare(data_dir: Path) -> Layout:
-    """Make the folders of a set of servers; no folder that was there before is changed."""
+def make_home(data_dir: Path) -> Path:
+    """Make the servers' folder; no folder that was there before is changed."""
     _make_data_dir(data_dir)
     home = locate(data_dir)
     if os.geteuid() != 0:
-        private_folder(home)
-        layout = Layout(home, None)
-    else:
-        layout = _prepare_as_root(data_dir.resolve(), home)
+        return private_folder(home)
+    base = home.parent
+    for folder in [*reversed(base.parents), base]:
+        if not folder.exists():
+            private_folder(folder, mode=0o755)  # the account passes through; the umask may forbid
+    check_ours(base)
+    return private_folder(home, mode=0o711)
+
+
+def prepare(data_dir: Path) -> Layout:
+    """Make what the servers need in their folder; call it under its lock."""
+    home = locate(data_dir)
+    layout = Layout(home, None)
+    if os.geteuid() == 0:
+        account = _recorded_account(home)
+        layout = Layout(home, account)
+        _check_traversable(home, account)
+        _record(home, account, data_dir.resolve())
     private_folder(layout.logs)
     return layout
 
@@ -97,6 +112,13 @@ def socket_folder(layout: Layout, *, preferred: str = "") -> Path:
     return spare
 
 
+def remove_socket_folder(folder: Path) -> None:
+    """Remove what a stopped server leaves of its socket folder outside our home."""
+    if folder.parent == Path("/tmp"):  # noqa: S108 - only to compare
+        with suppress(OSError):
+            folder.rmdir()
+
+
 def _holds_sockets(folder: Path, owner: Account | None) -> bool:
     """Tell whether the folder is ours and its file system knows sockets (some mounts do not)."""
     try:
@@ -127,24 +149,16 @@ def _root_base() -> Path:
     return Path(os.environ.get(_ROOT_BASE_VARIABLE) or _ROOT_BASE).resolve()
 
 
-def _prepare_as_root(data_dir: Path, home: Path) -> Layout:
-    base = home.parent
-    for folder in [*reversed(base.parents), base]:
-        if not folder.exists():
-            private_folder(folder, mode=0o755)  # the account passes through; the umask may forbid
-    check_ours(base)
-    private_folder(home, mode=0o711)  # the account passes through to its own folders
-    account = _recorded_account(home)
-    _check_traversable(home, account)
+def _record(home: Path, account: Account, data_dir: Path) -> None:
+    """Write down on both sides where the other is, and whose the servers' files are."""
     record = home / "account.json"
     if not record.exists():
-        write_private(record, f'{{"name": "{account.name}"}}')
+        write_private(record, json.dumps({"name": account.name}))
         write_private(home / "project", f"{data_dir}\n")
     note = data_dir / _NOTE
     if not os.path.lexists(note):
         with note.open("x") as file:  # exclusive, so a link planted there is not followed
             file.write(f"The servers that root starts here keep their data in {home}\n")
-    return Layout(home, account)
 
 
 def _recorded_account(home: Path) -> Account:
@@ -172,10 +186,3 @@ def _check_traversable(home: Path, account: Account) -> None:
                 f"The account {account.name} cannot enter {folder}, and its permissions are not "
                 f"ours to change. Set {_ROOT_BASE_VARIABLE} to a folder that every user can enter.",
             )
-
-
-def remove_socket_folder(folder: Path) -> None:
-    """Remove what a stopped server leaves of its socket folder outside our home."""
-    if folder.parent == Path("/tmp"):  # noqa: S108 - only to compare
-        with suppress(OSError):
-            folder.rmdir()
