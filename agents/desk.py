@@ -41,4 +41,3 @@ def turn_context(
         "desk_opens": opens,
         "intents": list(intents),
     }
-

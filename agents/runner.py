@@ -213,5 +213,6 @@ class _Work:
             run_id=str(self.run.pk),
             conversation_id=str(self.run.conversation_id),
             customer_words=tuple(self.talk.words),
+            earlier_words=tuple(self.talk.earlier_words),
             evidence=endings.evidence_document(evidence),
         )

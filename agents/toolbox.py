@@ -112,6 +112,7 @@ def _before(
 
 
 def _run(spec: ToolSpec, arguments: ToolArguments, scope: RunScope, place: str) -> ToolResult:
+    started = scope.elapsed()
     try:
         result = scope.act(spec, arguments, scope.tool_context(place))
     except DomainError as error:
@@ -120,7 +121,10 @@ def _run(spec: ToolSpec, arguments: ToolArguments, scope: RunScope, place: str) 
     except PortError as error:
         result = ToolResult.error(ErrorCategory.UNAVAILABLE, error.code, error.message)
     result = bound(spec, _after(spec, result, scope, place))
-    scope.trace.emit("tool.finished", finished(spec, result), place=place)
+    if result.trust == "article" and not result.is_error:
+        scope.trace.emit("retrieval.finished", _retrieval(arguments, result), place=place)
+    took = round((scope.elapsed() - started) * 1000)
+    scope.trace.emit("tool.finished", {**finished(spec, result), "ms": took}, place=place)
     return result
 
 
@@ -195,6 +199,26 @@ def _called(spec: ToolSpec, arguments: ToolArguments) -> dict[str, Any]:
     except (KeyError, IndexError, ValueError):
         text = spec.progress
     return {"tool": spec.name, "text": text, "arguments": plain}
+
+
+def _retrieval(arguments: ToolArguments, result: ToolResult) -> dict[str, Any]:
+    data = result.data if isinstance(result.data, Mapping) else {}
+    hits = [
+        {
+            "doc_id": source.doc_id,
+            "title": source.title,
+            "heading": source.heading,
+            "version": source.version,
+            "score": source.score,
+        }
+        for source in result.sources
+    ]
+    return {
+        "query": getattr(arguments, "query", ""),
+        "hits": hits,
+        "cutoff": data.get("cutoff"),
+        "band": data.get("answerable"),
+    }
 
 
 def finished(spec: ToolSpec, result: ToolResult) -> dict[str, Any]:

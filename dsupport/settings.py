@@ -6,6 +6,7 @@ from typing import Any
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
 
 from dsupport.environment import BASE_DIR, read_environment
 from dsupport.lib.logs import logging_config
@@ -173,8 +174,13 @@ UNFOLD: dict[str, Any] = {
     "SITE_HEADER": "DSupport",
     "SITE_SUBHEADER": "Support desk",
     "SITE_SYMBOL": "support_agent",
+    "STYLES": [lambda request: static("desk/console.css")],
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "agents.admin.dashboard",
-    "SIDEBAR": {"show_search": True, "show_all_applications": False, "navigation": "dsupport.navigation.sidebar"},
+    "SIDEBAR": {
+        "show_search": True,
+        "show_all_applications": False,
+        "navigation": "dsupport.navigation.sidebar",
+    },
 }

@@ -84,7 +84,8 @@ class ToolContext:
     """What code hands to a tool beside the model's arguments.
 
     `key` is the call's place in the run: a repeated execution after a crash carries the same
-    key, so an effect is applied once. `evidence` is what the gate freezes with a proposal.
+    key, so an effect is applied once. `customer_words` is what is being answered, and
+    `earlier_words` what the customer wrote before, oldest first. `evidence` is what the gate freezes with a proposal.
     """
 
     principal: Principal
@@ -93,6 +94,7 @@ class ToolContext:
     run_id: str = ""
     conversation_id: str = ""
     customer_words: tuple[str, ...] = ()
+    earlier_words: tuple[str, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
 

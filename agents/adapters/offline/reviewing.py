@@ -17,8 +17,8 @@ from agents.claims import Facts, collect_facts, find_claims
 
 _DONE = re.compile(
     r"\b(?:i|we)(?: have|'ve)? (?:already |just )?(?:refunded|cancelled|canceled|exchanged|changed"
-    r"|deleted|credited|reimbursed|replaced|updated|sent you)\b|\byour (?:refund|order|account) has "
-    r"been (?:refunded|cancelled|canceled|processed|deleted|changed|approved)\b",
+    r"|deleted|credited|reimbursed|replaced|updated|sent you)\b"
+    r"|\byour (?:refund|order|account) has been (?:refunded|cancelled|canceled|processed|deleted|changed|approved)\b",
     re.IGNORECASE,
 )
 _PROMISE = re.compile(
@@ -28,8 +28,8 @@ _PROMISE = re.compile(
     re.IGNORECASE,
 )
 _RULE = re.compile(
-    r"\b(?:must|can(?:not|'t)?|may(?: not)?|allowed|within|free|costs?|fee|charge|refund(?:s|ed|able)?"
-    r"|return(?:s|ed|able)?|warranty|guarantee|deliver(?:y|ed|s)?|cancel(?:led|s)?|policy"
+    r"\b(?:must|can(?:not|'t)?|may(?: not)?|allowed|within|free|costs?|fee|charge"
+    r"|refund(?:s|ed|able)?|return(?:s|ed|able)?|warranty|guarantee|deliver(?:y|ed|s)?|cancel(?:led|s)?|policy"
     r"|accept(?:s|ed)?)\b",
     re.IGNORECASE,
 )

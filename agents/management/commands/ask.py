@@ -61,4 +61,3 @@ class Command(DeskCommand):
             if options[name] is not None:
                 run.update(**{name: options[name]})
         return submitted.run_id
-

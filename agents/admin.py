@@ -1,0 +1,143 @@
+"""The console's view of conversations and runs. Everything is read-only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q, QuerySet
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from agents.models import Conversation, Event, Message, Run
+from agents.tree import run_page
+from dsupport.lib import clock
+from dsupport.lib.readonly_admin import ReadOnlyAdmin, record_link
+
+_STATUS_COLOURS = {
+    "completed": "success",
+    "handed_over": "info",
+    "failed": "danger",
+    "cancelled": "warning",
+    "running": "primary",
+    "queued": "primary",
+}
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ReadOnlyAdmin):
+    """Talks, newest first, with what was said in each."""
+
+    list_display = ["show_id", "tenant", "show_customer", "posture", "show_runs", "updated_at"]
+    list_filter = ["tenant", "posture"]
+    list_select_related = ["tenant", "customer"]
+    ordering = ["-updated_at"]
+    search_fields = ["=id", "customer__email", "customer__last_name"]
+    fields = ["show_talk", "show_customer", "tenant", "posture", "created_at", "updated_at"]
+    readonly_fields = ["show_talk", "show_customer"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
+        rows: QuerySet[Conversation] = super().get_queryset(request)
+        return rows.annotate(run_count=Count("runs"))
+
+    @display(description="conversation", ordering="id")
+    def show_id(self, row: Conversation) -> str:
+        return str(row.pk)[-12:]
+
+    @display(description="customer")
+    def show_customer(self, row: Conversation) -> str:
+        if row.customer is None:
+            return "guest"
+        return record_link("orders_customer", row.customer_id, str(row.customer))
+
+    @display(description="runs", ordering="run_count")
+    def show_runs(self, row: Any) -> int:
+        return int(row.run_count)
+
+    @display(description="talk")
+    def show_talk(self, row: Conversation) -> SafeString:
+        messages = Message.objects.for_conversation(row).select_related("run")
+        return render_to_string("admin/agents/talk.html", {"messages": messages})
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    """Runs, newest first; the page of one shows its tree, retrievals, drafts and checks."""
+
+    list_display = [
+        "show_id", "tenant", "show_status", "ending", "provider", "architecture", "attempt",
+        "model_calls", "show_tokens", "show_cost", "show_duration", "created_at",
+    ]  # fmt: skip
+    list_filter = ["tenant", "status", "provider", "architecture", "ending"]
+    list_select_related = ["tenant"]
+    ordering = ["-created_at"]
+    search_fields = ["=id"]
+    fields = ["show_page"]
+    readonly_fields = ["show_page"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        rows: QuerySet[Run] = super().get_queryset(request)
+        took = ExpressionWrapper(F("finished_at") - F("created_at"), output_field=DurationField())
+        return rows.annotate(took=took).select_related("conversation__customer")
+
+    @display(description="run", ordering="id")
+    def show_id(self, row: Run) -> str:
+        return str(row.pk)[-12:]
+
+    @display(description="status", ordering="status", label=_STATUS_COLOURS)
+    def show_status(self, row: Run) -> tuple[str, str]:
+        return row.status, row.get_status_display()
+
+    @display(description="tokens")
+    def show_tokens(self, row: Run) -> str:
+        return f"{row.input_tokens:,} in · {row.output_tokens:,} out"
+
+    @display(description="cost", ordering="cost")
+    def show_cost(self, row: Run) -> str:
+        return f"${row.cost / 1_000_000:.4f}"
+
+    @display(description="took", ordering="took")
+    def show_duration(self, row: Any) -> str:
+        return f"{row.took.total_seconds():.1f} s" if row.took else "–"
+
+    @display(description="")
+    def show_page(self, row: Run) -> SafeString:
+        return render_to_string("admin/agents/run.html", run_page(row))
+
+
+@admin.register(Event)
+class EventAdmin(ReadOnlyAdmin):
+    """The stream of everything that happened, for those who look for one thing."""
+
+    tenant_path = "conversation__tenant"
+    list_display = ["at", "type", "agent", "show_run", "seq"]
+    list_filter = ["type", "agent"]
+    ordering = ["-id"]
+    search_fields = ["=run__id"]
+    list_select_related = ["run"]
+
+    @display(description="run")
+    def show_run(self, row: Event) -> str:
+        return record_link("agents_run", row.run_id, str(row.run_id)[-12:]) if row.run_id else "–"
+
+
+def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Fill the home page: how the desk does today, for the shops this person works for."""
+    shops = ConversationAdmin(Conversation, admin.site).shop_ids(request)
+    runs = Run.objects.all() if shops is None else Run.objects.filter(tenant__in=shops)
+    start = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = runs.filter(created_at__gte=start)
+    took = ExpressionWrapper(F("finished_at") - F("started_at"), output_field=DurationField())
+    figures = today.aggregate(
+        runs=Count("id"),
+        completed=Count("id", filter=Q(status="completed")),
+        handed_over=Count("id", filter=Q(status="handed_over")),
+        failed=Count("id", filter=Q(status="failed")),
+        active=Count("id", filter=Q(status__in=["queued", "running"])),
+        took=Avg(took),
+    )
+    recent = runs.select_related("tenant").order_by("-created_at")[:8]
+    reasons = today.exclude(ending="").values("ending").annotate(n=Count("id")).order_by("-n")[:6]
+    return {**context, "figures": figures, "recent_runs": recent, "endings": list(reasons)}

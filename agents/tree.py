@@ -1,0 +1,104 @@
+"""What the page of a run shows, put together from its events alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from agents.feed import as_event
+from agents.models import Event, Message, Run, Step
+from agents.tracing import Node, build_tree
+from dsupport.lib.redaction import mask_data
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the tree: an event, how deep it stands, and its bar on the time line."""
+
+    depth: int
+    agent: str
+    type: str
+    text: str
+    ms: int | None
+    left: int  # percent of the run's time at which it ended
+    tokens: str = ""
+    cost: str = ""
+    detail: str = ""
+    bad: bool = False
+
+
+@dataclass
+class _Page:
+    start: datetime
+    length: float
+    lines: list[Line] = field(default_factory=list)
+
+
+def run_page(run: Run) -> dict[str, Any]:
+    """Return the context of a run's page. Personal data is masked in inputs and outputs."""
+    events = [as_event(event) for event in Event.objects.filter(run=run).order_by("seq")]
+    asked = Message.objects.filter(run=run, author="customer").order_by("seq")
+    answer = Message.objects.filter(run=run).exclude(author="customer").order_by("seq").last()
+    return {
+        "run": run,
+        "lines": _lines(events),
+        "asked": [mask_data(message.text) for message in asked],
+        "answer": answer,
+        "retrievals": _of_type(events, "retrieval.finished"),
+        "reviews": _of_type(events, "review.finished"),
+        "denials": [e for e in events if e["type"].startswith("guardrail.")],
+        "manifest": json.dumps(run.manifest, indent=2, sort_keys=True),
+        "steps": Step.objects.filter(run=run).count(),
+    }
+
+
+def _of_type(events: list[dict[str, Any]], type: str) -> list[dict[str, Any]]:
+    return [mask_data(event["data"]) for event in events if event["type"] == type]
+
+
+def _lines(events: list[dict[str, Any]]) -> list[Line]:
+    if not events:
+        return []
+    times = [datetime.fromisoformat(event["at"]) for event in events]
+    length = max((times[-1] - times[0]).total_seconds(), 0.001)
+    page = _Page(times[0], length)
+    for node in build_tree(events):
+        _walk(node, 0, page)
+    return page.lines
+
+
+def _walk(node: Node, depth: int, page: _Page) -> None:
+    for event in node.events:
+        page.lines.append(_line(event, depth, page))
+    for child in node.children:
+        _walk(child, depth + 1, page)
+
+
+def _line(event: dict[str, Any], depth: int, page: _Page) -> Line:
+    data = event["data"]
+    at = datetime.fromisoformat(event["at"])
+    tokens = data.get("input_tokens")
+    return Line(
+        depth=depth,
+        agent=event["agent"],
+        type=event["type"],
+        text=_text(event["type"], data),
+        ms=data.get("ms"),
+        left=min(round((at - page.start).total_seconds() / page.length * 100), 100),
+        tokens=f"{tokens:,} in · {data['output_tokens']:,} out" if tokens is not None else "",
+        cost=f"${data['cost'] / 1_000_000:.4f}" if data.get("cost") is not None else "",
+        detail=json.dumps(mask_data(data), ensure_ascii=False, indent=2, default=str),
+        bad=data.get("ok") is False or data.get("approved") is False or "denied" in event["type"],
+    )
+
+
+def _text(type: str, data: dict[str, Any]) -> str:
+    if type == "model.called":
+        asks = ", ".join(data.get("tools", []))
+        return f"{data['model']} → {asks}" if asks else f"{data['model']} → text"
+    for name in ("tool", "text", "reason", "status", "query"):
+        if data.get(name):
+            return str(data[name])[:160]
+    return ""
