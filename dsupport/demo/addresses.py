@@ -99,3 +99,10 @@ def _own_addresses() -> list[str]:
 
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
+
+
+def is_local(host: str) -> bool:
+    """Tell whether the host can be reached from this machine alone."""
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
