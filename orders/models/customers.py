@@ -93,7 +93,7 @@ class PaymentMethod(models.Model):
             ),
             is_known("kind", MethodKind, "method_kind_is_known"),
             models.CheckConstraint(
-                condition=Q(kind="gift_card", balance_minor__gte=0)
+                condition=Q(kind="gift_card", balance_minor__isnull=False, balance_minor__gte=0)
                 | (~Q(kind="gift_card") & Q(balance_minor=None)),
                 name="gift_cards_alone_hold_money",
             ),
