@@ -201,9 +201,19 @@ def _hit(row: dict[str, Any], covered: float, numbers: set[str]) -> Hit:
 
 
 def _best(found: Sequence[tuple[dict[str, Any], Hit]]) -> Hit | None:
-    """Return an article's best passage, at the score of its best passage or question."""
+    """Return an article's best passage, at the score of its best passage or sample question.
+
+    A sample question brings its closeness; the words must be found in the article all the same,
+    because two short questions that share one rare word would otherwise look alike.
+    """
     passages = [hit for row, hit in found if row["chunk__kind"] == Chunk.Kind.PASSAGE]
     if not passages:
         return None
+    covered = max(hit.coverage for hit in passages)
+    by_question = [
+        round(scoring.score(hit.distance, covered), 4)
+        for row, hit in found
+        if row["chunk__kind"] == Chunk.Kind.QUESTION
+    ]
     shown = max(passages, key=lambda hit: (hit.score, -hit.chunk))
-    return replace(shown, score=max(hit.score for _, hit in found))
+    return replace(shown, score=max([shown.score, *by_question]))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -16,6 +18,7 @@ from knowledge.errors import EmbeddingRefused
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _VOCABULARY = Path(__file__).with_name("vocab.txt")
+_AT_ONCE = min(4, os.cpu_count() or 1)  # passages, each on one thread
 _LONGEST = 256  # tokens; the model was trained on no more
 
 
@@ -38,7 +41,10 @@ class MiniLM:
         return [self._embed(text) for text in texts]
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
-        return [self._embed(text) for text in texts]
+        if len(texts) < 2:
+            return [self._embed(text) for text in texts]
+        with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+            return list(pool.map(self._embed, texts))
 
     def _embed(self, text: str) -> list[float]:
         if not any(not char.isspace() for char in text):
