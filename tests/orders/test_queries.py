@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from dsupport.contract.errors import NotFound, PortError
+from dsupport.contract.errors import PortError
 from dsupport.lib.gateway import Gateway
 from orders import queries
 from orders.errors import IdentityNeeded, OrderNotFound
