@@ -71,13 +71,16 @@ class OfflineRules:
             return _say(_final(request, _foreign(language), asks))
         served = [serve(ask, bench) for ask in asks]
         if not bench.wanted and not turn.refusals:
-            _want_ticket(served, bench)
+            _want_ticket(asks, served, bench)
         calls = [] if turn.refusals else bench.calls()
         if calls:
             return _call(calls)
         if turn.reports and not turn.results:
             return _say(_dump(request, compose_reports(asks, bench)))
-        return _say(_dump(request, compose(asks, served, bench, language)))
+        form = compose(asks, served, bench, language)
+        if language != "en" and asks[0].intent != "human_agent":
+            form["answer"] = f"{_in_english(language)}\n\n{form['answer']}"
+        return _say(_dump(request, form))
 
     def _embed(self, texts: list[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
         return np.stack([self._vector(text) for text in texts])
@@ -96,11 +99,13 @@ class OfflineRules:
         return self._embedder
 
 
-def _want_ticket(served: Sequence[Served], bench: Workbench) -> None:
+def _want_ticket(asks: Sequence[Ask], served: Sequence[Served], bench: Workbench) -> None:
     """Open one ticket for all that needs a person, once everything else is known."""
     needs = [need for one in served for need in one.needs]
     if needs and bench.findings.ticket() is None and not bench.findings.ticket_failed():
-        words = " ".join(bench.turn.words)
+        # A "yes" means the question before it, and that is what a person has to read.
+        before = [ask.query for ask in asks if ask.agreed]
+        words = " / ".join(dict.fromkeys([*before, *bench.turn.words]))
         bench.open_ticket(ticket_arguments(needs, bench.turn, words))
 
 
@@ -113,6 +118,11 @@ def _goes_without_words(asks: Sequence[Ask], turn: Turn) -> bool:
 def _foreign(language: str) -> str:
     known = phrases.ENGLISH_ONLY.get(language)
     return known or f"{phrases.ENGLISH_ONLY_ELSE} {phrases.OFFER_PERSON}"
+
+
+def _in_english(language: str) -> str:
+    known = phrases.ENGLISH_ONLY.get(language, phrases.ENGLISH_ONLY_ELSE)
+    return known.partition(". ")[0].rstrip(".") + "."
 
 
 def _final(request: ModelRequest, text: str, asks: Sequence[Ask] = ()) -> str:

@@ -43,6 +43,7 @@ _HELP = re.compile(
     r"|money back|refund)\b",
     re.IGNORECASE,
 )
+_PLEASED = re.compile("[\U0001f44d\U0001f44c\U0001f64f\u2764\U0001f60a\U0001f600\U0001f642]")
 _SHORT = 8
 
 
@@ -67,6 +68,7 @@ class Ask:
     wants_help: bool = False
     agreed: bool = False
     hints: str = ""
+    second: str = ""  # the next likeliest intent, for a message that proves to be about the shop
 
     @property
     def behaviour(self) -> Behaviour:
@@ -80,13 +82,24 @@ class Ask:
 def understand(turn: Turn, read: Reader) -> list[Ask]:
     """Return what the customer wants; never empty."""
     reading = read(turn.text, turn.today)
-    if reading.intent == "human_agent" and reading.p >= 0.5:
-        return [_ask(reading, turn)]
+    if not any(char.isalnum() for char in turn.text):
+        return [replace(_ask(reading, turn), intent=_wordless(turn.text), in_scope=True)]
+    person = next((part for part in reading.wishes if _wants_person(part)), None)
+    if person is not None:  # the first wish for a person is honoured, whatever else is asked
+        return [_ask(replace(person, entities=reading.entities), turn)]
     resumed = _resume(reading, turn, read)
     if resumed is not None:
         return [resumed]
     asks = [_settle(_ask(part, turn), part, turn, read) for part in reading.wishes]
     return _known_intents(asks)
+
+
+def _wants_person(part: Reading) -> bool:
+    return part.intent == "human_agent" and part.p >= 0.5
+
+
+def _wordless(text: str) -> str:
+    return "thanks_bye" if _PLEASED.search(text) else "greeting"
 
 
 def _ask(part: Reading, turn: Turn) -> Ask:
@@ -104,7 +117,14 @@ def _ask(part: Reading, turn: Turn) -> Ask:
         other_order=bool(_OTHER_ORDER.search(part.text)),
         wants_help=bool(_HELP.search(part.text)),
         hints=part.text,
+        second=_second(part),
     )
+
+
+def _second(part: Reading) -> str:
+    catalogue = load_catalogue()
+    routes = ((label, catalogue.get_intent(label).route) for label, _ in part.candidates)
+    return next((label for label, route in routes if route not in {"decline", "social"}), "")
 
 
 def _query(text: str) -> str:
@@ -127,7 +147,7 @@ def _resume(reading: Reading, turn: Turn, read: Reader) -> Ask | None:
     if phrases.WHICH_MARK in last and _is_choice(reading, turn):
         earlier = _earlier(turn, read)
         return None if earlier is None else _choose(earlier, reading, turn)
-    if phrases.IDENTITY_MARK in last and turn.is_known and _is_go_on(reading, turn):
+    if phrases.IDENTITY_MARK in last and _is_go_on(reading, turn):
         earlier = _earlier(turn, read)
         return None if earlier is None else _choose(earlier, reading, turn)
     return None
@@ -154,22 +174,24 @@ def _answer_offer(reading: Reading, turn: Turn, read: Reader) -> Ask | None:
         and phrases.OFFER_MARKS[1] in turn.last_answer
     ):
         return replace(earlier, may_act=True, agreed=True)
-    told = earlier.query if earlier is not None else text
+    told = next((_query(line.text) for line in _customer_lines(turn)), text)
     order = earlier.order if earlier is not None else ""
-    return replace(
-        _ask(reading, turn), intent="human_agent", p=0.99, query=told, order=order, agreed=True
-    )
+    base = replace(_ask(reading, turn), query=told, order=order, agreed=True)
+    return replace(base, intent="human_agent", p=0.99)
 
 
 def _is_choice(reading: Reading, turn: Turn) -> bool:
     """Tell whether a message picks one of the orders that were named, and asks nothing new."""
     if reading.entities.orders or reading.entities.numbers or reading.entities.days:
         return len(turn.text.split()) <= 2 * _SHORT
+    if reading.route == "social" and not _names_place(turn.text):
+        return False
     return len(turn.text.split()) <= _SHORT and "?" not in turn.text
 
 
 def _is_go_on(reading: Reading, turn: Turn) -> bool:
-    if reading.entities.orders or reading.entities.numbers:
+    named = reading.entities
+    if named.orders or named.numbers or named.emails:
         return len(turn.text.split()) <= _SHORT
     return (
         bool(_YES.match(turn.text) or _DONE.search(turn.text)) and len(turn.text.split()) <= _SHORT
@@ -202,6 +224,10 @@ _PLACES = (
 )
 
 
+def _names_place(text: str) -> bool:
+    return any(re.search(rf"\b{word}\b", text, re.IGNORECASE) for word, _ in _PLACES)
+
+
 def _by_place(text: str, listed: tuple[str, ...]) -> str:
     for word, place in _PLACES:
         if re.search(rf"\b{word}\b", text, re.IGNORECASE) and listed and place < len(listed):
@@ -224,7 +250,10 @@ def _settle(ask: Ask, part: Reading, turn: Turn, read: Reader) -> Ask:
     if not ask.order and ask.behaviour.order != "no":
         ask = _remember_order(ask, turn)
     if _names_only_an_order(ask, part):
-        ask = replace(ask, intent="order_status", may_act=False)
+        named = part.entities.orders or part.entities.numbers
+        ask = replace(ask, intent="order_status", may_act=False, order=named[0], said_order=True)
+    elif len(part.text.split()) <= 2 and (_YES.fullmatch(part.text) or _NO.fullmatch(part.text)):
+        ask = replace(ask, intent="yes_no", in_scope=True, p=0.9)
     return ask
 
 
@@ -234,7 +263,7 @@ def _leans_back(ask: Ask, part: Reading, turn: Turn) -> bool:
         return False
     if ask.other_order and ask.p < 0.6:
         return True
-    return _is_unsure(part) and bool(_FOLLOW_UP.search(part.text))
+    return _is_unsure(part) and _leans(part.text)
 
 
 def _is_unsure(part: Reading) -> bool:
@@ -275,26 +304,31 @@ def last_order(turn: Turn) -> str:
 
 def _names_only_an_order(ask: Ask, part: Reading) -> bool:
     """Tell whether a message is little more than an order's number."""
-    if not part.entities.orders or ask.behaviour.kind in {Kind.PERSON, Kind.ACTION}:
+    named = part.entities
+    if not (named.orders or named.numbers):
         return False
-    rest = [
-        word for word in re.findall(r"[^\W\d_]+", part.text) if word.casefold() not in _NUMBER_WORDS
+    bare = re.sub(r"\S+@\S+", " ", part.text)
+    words = [
+        word for word in re.findall(r"[^\W\d_]+", bare) if word.casefold() not in _NUMBER_WORDS
     ]
-    return not rest or (ask.behaviour.order == "no" and not part.in_scope and len(rest) <= 4)
+    if not words:
+        return True
+    about_else = ask.behaviour.kind in {Kind.PERSON, Kind.ACTION} or ask.behaviour.order != "no"
+    return bool(named.orders) and not about_else and not part.in_scope and len(words) <= 4
 
 
 _NUMBER_WORDS = word_set("order number no nr my the ord w it is please hi hello")
 
 
 def _earlier(turn: Turn, read: Reader) -> Ask | None:
-    """Return the wish of the latest earlier message that carried one."""
-    for line in _customer_lines(turn):
+    """Return the wish of the latest earlier message that carried one of its own."""
+    for line in _wishful_lines(turn):
         reading = read(line.text, turn.today)
         if reading.route == "social" or (reading.route == "decline" and not reading.in_scope):
             continue
         part = reading.wishes[-1]
-        if _is_unsure(part) and len(line.text.split()) <= _SHORT:
-            continue  # it leans on something earlier itself
+        if _leans(line.text) and _is_unsure(part):
+            continue
         named = part.entities.orders
         return Ask(
             intent=part.intent,
@@ -308,6 +342,28 @@ def _earlier(turn: Turn, read: Reader) -> Ask | None:
             hints=line.text,
         )
     return None
+
+
+def _leans(text: str) -> bool:
+    return len(text.split()) <= _SHORT and bool(_FOLLOW_UP.search(text))
+
+
+def _wishful_lines(turn: Turn) -> Iterator[Line]:
+    """Return the customer's earlier messages, newest first, without answers to what was asked."""
+    recent = turn.history[-_LOOK_BACK:]
+    for index in range(len(recent) - 1, -1, -1):
+        line = recent[index]
+        asked_back = (
+            index > 0
+            and recent[index - 1].author == "assistant"
+            and any(
+                mark in recent[index - 1].text
+                for mark in (phrases.WHICH_MARK, phrases.IDENTITY_MARK)
+            )
+        )
+        is_reply = asked_back and len(line.text.split()) <= _SHORT and "?" not in line.text
+        if line.author == "customer" and not is_reply:
+            yield line
 
 
 def _customer_lines(turn: Turn) -> Iterator[Line]:

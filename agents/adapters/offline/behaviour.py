@@ -25,6 +25,7 @@ class Pick(StrEnum):
     MISSING = "missing"  # overdue, or said to be delivered
     CHANGEABLE = "changeable"  # not with the carrier yet
     DELIVERED = "delivered"
+    REFUNDABLE = "refundable"  # delivered, or overdue
     MONEY_BACK = "money_back"  # cancelled or returned
     ANY = "any"
 
@@ -34,8 +35,9 @@ class Behaviour:
     """How one intent is served.
 
     `order` says whether an order is needed: "yes", "no" or "helps". `rules` is what to search the
-    help articles for when the customer's own words ask for a deed and not for a rule. `wish` is
-    how a ticket names it. `pointless` are states of the order in which it cannot be done.
+    help articles for when the customer's own words ask for a deed and not for a rule; without it
+    the words themselves are searched for. `wish` is how a ticket names it. `pointless` are states
+    of the order in which it cannot be done.
     """
 
     kind: Kind
@@ -94,12 +96,8 @@ BEHAVIOURS: dict[str, Behaviour] = {
         wish="to know where a refund is",
     ),
     "refund_request": _act("a refund", "when can I get a refund, what is the refund policy"),
-    "return_request": _act(
-        "to return an order", "how do I return an item, what is the return policy"
-    ),
-    "exchange_request": _act(
-        "to exchange an item", "how do I exchange an item for another size or colour"
-    ),
+    "return_request": _act("a return", "how do I send an item back, where do I get a return label"),
+    "exchange_request": _act("an exchange", "how do I exchange an item for another size or colour"),
     "damaged_item": _act(
         "help with a damaged or faulty item", "an item arrived damaged or faulty, what happens now"
     ),
@@ -107,28 +105,26 @@ BEHAVIOURS: dict[str, Behaviour] = {
         "help with a wrong or missing item", "a wrong item was delivered or an item is missing"
     ),
     "cancel_request": _act(
-        "to cancel an order",
+        "a cancellation",
         "can I cancel my order, until when",
         pick=Pick.CHANGEABLE,
         pointless=_OVER,
     ),
     "change_address": _act(
-        "to change the delivery address",
+        "a change of the delivery address",
         "can I change the delivery address of an order",
         pick=Pick.CHANGEABLE,
         pointless=_ARRIVED,
     ),
     "change_order": _act(
-        "to change the items of an order",
+        "a change of the items",
         "can I change the items in my order",
         pick=Pick.CHANGEABLE,
         pointless=_ARRIVED,
     ),
     "invoice_request": _act("an invoice", "where do I find my invoice", pick=Pick.ANY),
-    "payment_problem": _act(
-        "help with a payment", "a problem with a payment, charged twice or declined", order="helps"
-    ),
-    "delete_account": _act("to have the account deleted", "how do I delete my account", order="no"),
+    "payment_problem": _act("help with a payment", "", order="helps"),
+    "delete_account": _act("the deletion of the account", "how do I delete my account", order="no"),
     "newsletter": _act(
         "a change of the newsletter subscription", "how do I change my newsletter", order="no"
     ),

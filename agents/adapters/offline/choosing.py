@@ -95,11 +95,12 @@ def _narrow(rows: list[Facts], ask: Ask, turn: Turn) -> list[Facts]:
     """Return the orders that fit what was said, by days, by things, by state."""
     if ask.other_order:
         known = last_order(turn)
-        return [row for row in rows if not same_order(str(row["number"]), known)]
+        others = [row for row in rows if not same_order(str(row["number"]), known)]
+        return [row for row in others if _fits(row, ask.behaviour.pick)] or others
     rows = _by_days(rows, ask)
     named = _by_things(rows, ask.hints)
     if named:
-        return named
+        return [row for row in named if _fits(row, ask.behaviour.pick)] or named
     if _NEWEST & set(ask.hints.casefold().split()) and rows:
         return rows[:1]
     fitting = [row for row in rows if _fits(row, ask.behaviour.pick)]
@@ -149,6 +150,7 @@ def _fits(row: Facts, pick: Pick) -> bool:
         Pick.MISSING: late or status == "delivered",
         Pick.CHANGEABLE: status in _CHANGEABLE,
         Pick.DELIVERED: status in _CAME,
+        Pick.REFUNDABLE: status in _CAME or late,
         Pick.MONEY_BACK: status in _MONEY_BACK,
         Pick.ANY: True,
     }

@@ -38,7 +38,7 @@ def compose(
         blocks = [Block(f"{phrases.SAFE} {phrases.OFFER_PERSON}", "offer")]
     return {
         "answer": "\n\n".join(block.text for block in blocks)[:_LIMIT],
-        "intent": asks[0].intent,
+        "intent": _intent(asks[0], blocks),
         "sources": _sources(blocks),
         "confidence": _confidence(asks, served),
         "escalated": ticket is not None,
@@ -69,15 +69,27 @@ def compose_reports(asks: Sequence[Ask], bench: Workbench) -> dict[str, Any]:
     }
 
 
+def _intent(ask: Ask, blocks: Sequence[Block]) -> str:
+    """Return the label of an answer: what an article answers is not off topic."""
+    answered = any(block.kind == "rules" for block in blocks)
+    return ask.second if ask.intent == "other" and answered and ask.second else ask.intent
+
+
 def _tidy(blocks: list[Block]) -> list[Block]:
     """Drop repetitions; one offer of a person, at the end, is enough."""
-    kept: list[Block] = []
-    offers: list[Block] = []
-    for block in blocks:
-        target = offers if block.kind == "offer" else kept
-        if block.text and all(block.text != other.text for other in target):
-            target.append(block)
+    said: set[str] = set()
+    fresh = [_unsaid(block, said) for block in blocks if block.kind != "offer"]
+    kept = [block for block in fresh if block.text]
+    offers = [block for block in blocks if block.kind == "offer"]
     return [*kept, *offers[:1]]
+
+
+def _unsaid(block: Block, said: set[str]) -> Block:
+    """Return a block without the sentences that were said already; a list of orders stays whole."""
+    parts = [block.text] if "\n" in block.text else sentences(block.text)
+    new = [part for part in parts if part not in said]
+    said.update(parts)
+    return block if len(new) == len(parts) else Block(" ".join(new), block.kind, block.source)
 
 
 def _sources(blocks: Sequence[Block]) -> list[dict[str, str]]:

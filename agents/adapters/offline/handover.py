@@ -29,11 +29,6 @@ class Need:
     details: tuple[str, ...] = ()
     decides: bool = False  # something would be changed or paid, and a person decides on it
 
-    @property
-    def told(self) -> str:
-        """Return how the customer hears what was passed on."""
-        return f"{self.wish}, order {self.order}" if self.order else self.wish
-
 
 def ticket_arguments(needs: list[Need], turn: Turn, words: str) -> dict[str, str | None]:
     """Return the arguments of the one ticket that carries all matters of a message."""
@@ -98,22 +93,29 @@ def tell_ticket(ticket: Ticket, needs: list[Need], turn: Turn, language: str = "
     """Return what the customer hears of the hand-over: number, what was passed on, what is next."""
     if ticket.already_open:
         first = phrases.ALREADY_OPEN
-    elif language != "en" and language in phrases.PERSON_IN:
-        first = phrases.PERSON_IN[language]
     elif any(need.reason == "complaint" for need in needs):
         first = phrases.PASSED_COMPLAINT
     elif all(need.reason == "customer_request" for need in needs):
-        first = phrases.PASSED_PERSON
+        first = phrases.PERSON_IN.get(language, phrases.PASSED_PERSON)
     else:
         first = phrases.PASSED_ON
     said = [first.format(ticket=ticket.number)]
     deeds = [need for need in needs if need.reason == "action_needed"]
     if deeds:
-        what = join_and(_unique(need.told for need in deeds))
-        said.append(phrases.WHAT_WAS_PASSED.format(what=what))
+        said.append(phrases.WHAT_WAS_PASSED.format(what=_told(deeds)))
     if any(need.decides for need in deeds):
         said.append(phrases.NOTHING_CHANGED)
     return " ".join([*said, next_step(turn)])
+
+
+def _told(deeds: list[Need]) -> str:
+    """Return how the customer hears what was passed on, order by order."""
+    orders = _unique_with_empty(need.order for need in deeds)
+    parts = []
+    for order in orders:
+        wishes = join_and(_unique(need.wish for need in deeds if need.order == order))
+        parts.append(f"{wishes} (order {order})" if order else wishes)
+    return "; ".join(parts)
 
 
 def next_step(turn: Turn) -> str:
@@ -143,6 +145,10 @@ def _item(item: object) -> str:
     chosen = ", ".join(str(v) for v in options.values()) if isinstance(options, Mapping) else ""
     name = f"{item.get('quantity', 1)} × {item.get('name', '')}"
     return f"{name} ({chosen})" if chosen else name
+
+
+def _unique_with_empty(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
 
 
 def _unique(values: Iterable[str]) -> list[str]:

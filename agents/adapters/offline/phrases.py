@@ -159,6 +159,7 @@ PERSON_IN = {
 }
 
 # --- a ticket's summary, for staff ------------------------------------------------------------
+WISH_ANSWER = "an answer to a question that the help articles do not cover"
 SUMMARY_WISH = "The customer wants {wish}."
 SUMMARY_ORDER = "Order {number}: {state}{total}{items}."
 SUMMARY_PLACED = "Placed on {day}."

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from agents.adapters.offline.findings import Hit, Search
-from agents.adapters.offline.words import content_stems, count_words, plain, sentences
+from agents.adapters.offline.words import (
+    content_stems,
+    count_words,
+    join_sentences,
+    plain,
+    sentences,
+)
 
 Embed = Callable[[list[str]], Any]
 
@@ -106,7 +112,7 @@ def _nearness(question: str, parts: Sequence[str], embed: Embed) -> list[float]:
 def _excerpt(parts: Sequence[str], near: Sequence[float]) -> str:
     """Return whole sentences around the nearest one, in their order."""
     if sum(map(count_words, parts)) <= _WHOLE:
-        return " ".join(parts)
+        return join_sentences(list(parts))
     best = max(range(len(parts)), key=lambda i: (near[i] if i < len(near) else -1.0, -i))
     first = best
     while first > 0 and _LEANS.match(parts[first]):
@@ -119,4 +125,4 @@ def _excerpt(parts: Sequence[str], near: Sequence[float]) -> str:
         elif first > 0 and count_words(parts[first - 1]) <= room:
             first -= 1
         else:
-            return " ".join(parts[first : last + 1])
+            return join_sentences(list(parts[first : last + 1]))

@@ -18,7 +18,8 @@ from agents.claims import Facts, collect_facts, find_claims
 _DONE = re.compile(
     r"\b(?:i|we)(?: have|'ve)? (?:already |just )?(?:refunded|cancelled|canceled|exchanged|changed"
     r"|deleted|credited|reimbursed|replaced|updated|sent you)\b"
-    r"|\byour (?:refund|order|account) has been (?:refunded|cancelled|canceled|processed|deleted|changed|approved)\b",
+    r"|\byour (?:refund|order|account) has been (?:refunded|cancelled|canceled|processed|deleted"
+    r"|changed|approved)\b",
     re.IGNORECASE,
 )
 _PROMISE = re.compile(

@@ -129,7 +129,7 @@ def _serve_order(ask: Ask, bench: Workbench) -> Served:
     result = bench.order(choice.number, ask)
     about_money = ask.intent == "refund_status"
     tracking = None if about_money else bench.tracking(choice.number, ask)
-    rules = bench.search(ask.behaviour.rules) if about_money else None
+    rules = bench.search(_rules_query(ask)) if about_money else None
     facts = facts_of(result)
     if facts is None:
         _tell_lookup_failed(served, choice.number, result, bench)
@@ -237,7 +237,7 @@ def _serve_action(ask: Ask, bench: Workbench) -> Served:
     standing: Standing | None = None
     if behaviour.order == "yes" or ask.order:
         choice = choose_order(ask, bench.turn, bench.findings)
-        search = bench.search(behaviour.rules)
+        search = bench.search(_rules_query(ask))
         if choice.state is not State.FOUND:
             _ask_for_order(served, choice, ask, bench)
             return served
@@ -248,7 +248,7 @@ def _serve_action(ask: Ask, bench: Workbench) -> Served:
             return served
         standing = stand(facts, None)
     else:
-        search = bench.search(behaviour.rules)
+        search = bench.search(_rules_query(ask))
     _pass_on(served, ask, standing, bench.quote(search, _question(ask)), bench)
     return served
 
@@ -289,7 +289,7 @@ def _serve_stranger(ask: Ask, bench: Workbench, *, needs_account: bool) -> Serve
     if ask.behaviour.order == "yes":
         served.say(phrases.NEED_IDENTITY)
         return served
-    served.cite(bench.quote(bench.search(ask.behaviour.rules), _question(ask)))
+    served.cite(bench.quote(bench.search(_rules_query(ask)), _question(ask)))
     if needs_account:
         served.say(phrases.NEED_ACCOUNT)
     else:
@@ -300,13 +300,9 @@ def _serve_stranger(ask: Ask, bench: Workbench, *, needs_account: bool) -> Serve
 def _clarify(ask: Ask, bench: Workbench) -> Served:
     """Answer with the rule and ask whether the deed is wanted: a question costs nothing."""
     served = Served(sure=0.6)
-    served.cite(bench.quote(bench.search(ask.behaviour.rules), _question(ask)))
-    served.say(phrases.OFFER_DEED.format(wish=_as_favour(ask.behaviour.wish)), "offer")
+    served.cite(bench.quote(bench.search(_rules_query(ask)), _question(ask)))
+    served.say(phrases.OFFER_DEED.format(wish=ask.behaviour.wish), "offer")
     return served
-
-
-def _as_favour(wish: str) -> str:
-    return wish if not wish.startswith("to ") else f"help: {wish.removeprefix('to ')}"
 
 
 def _is_meant(ask: Ask) -> bool:
@@ -315,15 +311,23 @@ def _is_meant(ask: Ask) -> bool:
     return ask.intent in {"damaged_item", "wrong_item", "payment_problem"} and ask.p >= _PROBLEM
 
 
+def _rules_query(ask: Ask) -> str:
+    return ask.behaviour.rules or ask.query
+
+
 def _question(ask: Ask) -> str:
-    return f"{ask.behaviour.rules} {ask.query}"
+    return f"{ask.behaviour.rules} {ask.query}".strip()
 
 
 # --- people and small talk --------------------------------------------------------------------
 def _serve_person(ask: Ask, bench: Workbench) -> Served:
     served = Served()
     order = ask.order if ask.said_order or ask.agreed else ""
-    served.needs.append(Need(reason_of(Kind.PERSON, ask.intent), ask.behaviour.wish, order))
+    reason = reason_of(Kind.PERSON, ask.intent)
+    wish = ask.behaviour.wish
+    if ask.agreed and phrases.UNKNOWN in bench.turn.last_answer:
+        reason, wish = "no_answer", phrases.WISH_ANSWER
+    served.needs.append(Need(reason, wish, order))
     return served
 
 

@@ -36,7 +36,7 @@ _MARKUP = (
     (re.compile(r"(\*\*|__|`)"), ""),
     (re.compile(r"(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)"), ""),
     (re.compile(r"^\s{0,3}#{1,6}\s+", re.MULTILINE), ""),
-    (re.compile(r"^\s*[-*+]\s+", re.MULTILINE), ""),
+    (re.compile(r"^\s*[-*+]\s+", re.MULTILINE), "- "),
 )
 
 
@@ -62,6 +62,16 @@ def plain(text: str) -> str:
 def sentences(text: str) -> list[str]:
     """Return the sentences of a plain text."""
     return [part.strip() for part in _SENTENCE.split(text) if part and part.strip()]
+
+
+def join_sentences(parts: list[str]) -> str:
+    """Return sentences as running text; the items of a list keep lines of their own."""
+    text = ""
+    for part in parts:
+        item = part.startswith("- ")
+        after_item = text.rpartition("\n")[2].startswith("- ")
+        text += ("\n" if item or after_item else " ") + part
+    return text.strip()
 
 
 def count_words(text: str) -> int:
