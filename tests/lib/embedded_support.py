@@ -20,7 +20,7 @@ import psycopg
 import pytest
 import redis
 
-from dsupport.lib.embedded import Endpoints, paths, postgres, processes, reset, users, valkey
+from dsupport.lib.embedded import Endpoints, lease, paths, postgres, processes, reset, users, valkey
 
 ROOT = Path(__file__).resolve().parents[2]
 IS_ROOT = os.geteuid() == 0
@@ -36,19 +36,37 @@ with lease(Path(sys.argv[1])) as ends:
 
 
 @contextmanager
-def scratch(folder: Path) -> Iterator[Path]:
+def scratch(folder: Path, *, made: Path | None = None) -> Iterator[Path]:
     """Give a project's data folder whose servers are gone afterwards, those of a failed test too.
 
-    Root's servers live apart from the project, in a folder that every account can enter.
+    Root's servers live apart from the project, in a folder that every account can enter. With
+    `made`, the servers were already made once, which saves the seconds of the first start.
     """
     data_dir = folder / "project" / ".dsupport"
     with pytest.MonkeyPatch.context() as patch, public_folder() as base:
         patch.setenv("DSUPPORT_ROOT_DATA", str(base))
+        if made is not None:
+            _copy(made, paths.make_home(data_dir))
         try:
             yield data_dir
         finally:
             eventually(lambda: not _in_use(data_dir))  # a killed holder's exit takes a moment
             reset(data_dir)
+
+
+@contextmanager
+def made_once(folder: Path) -> Iterator[Path]:
+    """Give the folder of servers that were started once and stopped, to be copied."""
+    with scratch(folder) as data_dir:
+        with lease(data_dir):
+            pass
+        yield home_of(data_dir)
+
+
+def _copy(made: Path, home: Path) -> None:
+    subprocess.run(["cp", "-a", f"{made}/.", str(home)], check=True)  # keeps owners
+    state = home / "postgres.json"
+    state.write_text(json.dumps({**json.loads(state.read_text()), "socket": ""}))
 
 
 @contextmanager
@@ -100,7 +118,7 @@ class Holder:
 
     def _end(self, text: str | None) -> subprocess.CompletedProcess[str]:
         try:
-            out, err = self._process.communicate(text, timeout=20)
+            out, err = self._process.communicate(text, timeout=60)
         finally:
             self._process.kill()
         return subprocess.CompletedProcess([], self._process.returncode, out, err)
@@ -130,7 +148,7 @@ def home_of(data_dir: Path) -> Path:
 
 def kill_servers(data_dir: Path) -> None:
     """Kill the servers so that they cannot tidy up."""
-    kill = ((signal.SIGKILL, 20.0),)
+    kill = ((signal.SIGKILL, 60.0),)
     processes.stop([replace(server, stops=kill) for server in living(data_dir)])
     assert living(data_dir) == []
 
@@ -152,7 +170,7 @@ def cache(url: str) -> Iterator[redis.Redis]:
         client.close()
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 20) -> None:
+def eventually(condition: Callable[[], bool], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not become true in time"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import stat
 import subprocess
@@ -22,20 +23,35 @@ from tests.lib.embedded_support import (
     holder,
     home_of,
     living,
+    made_once,
     python,
     query,
     scratch,
 )
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with made_once(tmp_path_factory.mktemp("made")) as home:
+        yield home
+
+
 @pytest.fixture
-def data_dir(tmp_path: Path) -> Iterator[Path]:
+def data_dir(tmp_path: Path, made: Path) -> Iterator[Path]:
+    """Give a data folder whose servers have run before."""
+    with scratch(tmp_path, made=made) as folder:
+        yield folder
+
+
+@pytest.fixture
+def new_dir(tmp_path: Path) -> Iterator[Path]:
+    """Give a data folder that is not there yet."""
     with scratch(tmp_path) as folder:
         yield folder
 
 
-def test_lease_empty_folder_serves_both(data_dir: Path) -> None:
-    with lease(data_dir) as ends:
+def test_lease_empty_folder_serves_both(new_dir: Path) -> None:
+    with lease(new_dir) as ends:
         assert query(ends.database_url, "SELECT current_user") == "dsupport_app"
         assert query(ends.database_owner_url, "SELECT current_user") == "dsupport_owner"
         with cache(ends.redis_url) as client:
@@ -54,14 +70,16 @@ def test_lease_second_time_keeps_data(data_dir: Path) -> None:
             assert client.get("kept") == b"yes"
 
 
-def test_lease_starts_in_time(data_dir: Path) -> None:
+def test_lease_starts_in_time(new_dir: Path) -> None:
     def seconds_to_start(*, afresh: bool) -> float:
         if afresh:
-            reset(data_dir)
+            reset(new_dir)
         began = time.monotonic()
-        with lease(data_dir):
+        with lease(new_dir):
             return time.monotonic() - began
 
+    if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
+        pytest.skip("the machine is too busy to measure")
     # The best of three, because other tests share the processor.
     assert min(seconds_to_start(afresh=True) for _ in range(3)) < 6
     assert min(seconds_to_start(afresh=False) for _ in range(3)) < 1.5
@@ -109,13 +127,13 @@ def test_secrets_are_readable_by_their_owner_alone(data_dir: Path) -> None:
             assert url.split(":")[2].split("@")[0] not in listed
 
 
-def test_lease_prints_nothing(data_dir: Path) -> None:
+def test_lease_prints_nothing(new_dir: Path) -> None:
     script = HOLD.replace("print", "str").replace(", flush=True", "")
     done = subprocess.run(
-        python(script, data_dir), env=environment(), capture_output=True, timeout=60, check=True
+        python(script, new_dir), env=environment(), capture_output=True, timeout=120, check=True
     )
     assert (done.stdout, done.stderr) == (b"", b"")
-    assert living(data_dir) == []
+    assert living(new_dir) == []
 
 
 def test_starter_leaves_first_servers_stay(data_dir: Path) -> None:
@@ -132,14 +150,14 @@ def test_starter_leaves_first_servers_stay(data_dir: Path) -> None:
         assert living(data_dir) == []
 
 
-def test_two_starters_at_once_share(data_dir: Path) -> None:
-    with holder(data_dir) as one, holder(data_dir) as two:
+def test_two_starters_at_once_share(new_dir: Path) -> None:
+    with holder(new_dir) as one, holder(new_dir) as two:
         assert one.wait() == two.wait()
-        assert len(living(data_dir)) == 2
-        assert len(list(home_of(data_dir).glob("postgres-*"))) == 1
+        assert len(living(new_dir)) == 2
+        assert len(list(home_of(new_dir).glob("postgres-*"))) == 1
         one.leave()
         two.leave()
-    assert living(data_dir) == []
+    assert living(new_dir) == []
 
 
 @pytest.mark.parametrize(
@@ -153,27 +171,27 @@ def test_signal_to_holder_stops_servers(
         with psycopg.connect(ends.database_url) as session:  # must not hold up the stop
             began = time.monotonic()
             assert command.send(number).returncode == status
-            assert time.monotonic() - began < 5
+            assert time.monotonic() - began < 15
             assert session.info.dbname == "dsupport"
     assert living(data_dir) == []
 
 
-def test_lease_keeps_a_handler_of_the_program(data_dir: Path) -> None:
+def test_lease_keeps_a_handler_of_the_program(new_dir: Path) -> None:
     def mine(*_: object) -> None: ...
 
     before = signal.signal(signal.SIGTERM, mine)
     try:
-        with lease(data_dir, database=False):
+        with lease(new_dir, database=False):
             assert signal.getsignal(signal.SIGTERM) is mine
         assert signal.getsignal(signal.SIGTERM) is mine
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def test_error_inside_lease_passes_and_stops(data_dir: Path) -> None:
-    with pytest.raises(ZeroDivisionError), lease(data_dir, database=False):
+def test_error_inside_lease_passes_and_stops(new_dir: Path) -> None:
+    with pytest.raises(ZeroDivisionError), lease(new_dir, database=False):
         raise ZeroDivisionError
-    assert living(data_dir) == []
+    assert living(new_dir) == []
 
 
 def test_reset_in_use_refuses(data_dir: Path) -> None:
@@ -201,9 +219,9 @@ def test_reset_clears_both(data_dir: Path) -> None:
             assert client.get("gone") is None
 
 
-def test_reset_nothing_there_does_nothing(data_dir: Path) -> None:
-    reset(data_dir)
-    assert not data_dir.exists()
+def test_reset_nothing_there_does_nothing(new_dir: Path) -> None:
+    reset(new_dir)
+    assert not new_dir.exists()
 
 
 def test_lease_unwritable_place_says_what_to_do(tmp_path: Path) -> None:
@@ -229,7 +247,7 @@ with lease(Path(sys.argv[1])) as ends:
     psycopg.connect(ends.database_url).close()
 """
     command = python(script, data_dir)
-    subprocess.run(command, env=environment(), timeout=60, check=True)
+    subprocess.run(command, env=environment(), timeout=120, check=True)
     assert living(data_dir) == []
 
 

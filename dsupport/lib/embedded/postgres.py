@@ -31,9 +31,9 @@ logger = logging.getLogger(__name__)
 DATABASE = "dsupport"
 SUPERUSER, OWNER, APP = "postgres", "dsupport_owner", "dsupport_app"
 _EXTENSIONS = ("vector", "pg_trgm", "unaccent")
-_STOPS = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
+_STOPS = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
 _START_SECONDS = 120.0  # a crash recovery may take its time
-_SILENT_SECONDS = 5.0
+_SILENT_SECONDS = 15.0
 _NO_PROCESS = 2**30  # above every system's largest process id
 _STATE = "postgres.json"
 

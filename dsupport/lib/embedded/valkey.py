@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 _STOPS = ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
 _START_SECONDS = 120.0  # a large file takes its time to load
-_SILENT_SECONDS = 5.0
+_SILENT_SECONDS = 15.0
 _PORTS_TO_TRY = 5
 _STATE = "valkey.json"
 
