@@ -134,7 +134,8 @@ def delivered_in_parts(draft: Draft) -> OrderFacts:
     calendar, large = draft.world.calendar, draft.terms.large_item
     last_on = _worked_day(draft, 3, 120)
     shipped_on = calendar.before(last_on, draft.rng.randint(large.min_days, large.max_days))
-    taken = draft.rng.randint(draft.service.min_days, large.min_days - 1)
+    soonest, latest = draft.service.min_days, min(draft.service.max_days, large.min_days - 1)
+    taken = draft.rng.randint(soonest, latest)
     small = draft.shipped(shipped_on)
     first = Trip(shipped_on, small.promised_on, calendar.after(shipped_on, taken))
     second = Trip(shipped_on, calendar.after(shipped_on, large.max_days), last_on)

@@ -33,13 +33,9 @@ class World:
     """The shop at the moment of seeding; every date follows from `now`."""
 
     shop: Shop
+    calendar: Calendar
     now: datetime
     code_for: CodeMaker
-
-    @property
-    def calendar(self) -> Calendar:
-        holidays = ((day["month"], day["day"]) for day in self.shop.settings["holidays"])
-        return Calendar(self.shop.zone, frozenset(holidays))
 
     @property
     def today(self) -> date:

@@ -10,6 +10,7 @@ from random import Random
 from types import MappingProxyType
 
 from dsupport.demo import courses, stories
+from dsupport.demo.days import Calendar
 from dsupport.demo.draft import CodeMaker, Draft, World
 from dsupport.demo.facts import Line, Method, OrderFacts
 from dsupport.demo.source import Person, ProductEntry, Shop, VariantEntry
@@ -76,35 +77,43 @@ def make_wallets(shop: Shop, *, seed: int = SEED) -> dict[str, tuple[Method, ...
 
 
 def make_orders(
-    shop: Shop,
-    *,
-    now: datetime,
-    code_for: CodeMaker,
-    seed: int = SEED,
-    count: int = ORDER_COUNT,
+    shop: Shop, *, now: datetime, code_for: CodeMaker, seed: int = SEED
 ) -> list[OrderFacts]:
     """Return the shop's orders at a moment: the fixed stories and everyday business around them.
 
     The numbers of the stories never change; the others follow the order of placing.
     """
-    world = World(shop=shop, now=now, code_for=code_for)
-    wallets = make_wallets(shop, seed=seed)
-    told = [_tell_story(story, world, wallets, seed) for story in stories.STORIES]
-    everyday = _everyday(world, wallets, seed, count - len(told))
+    told = make_stories(shop, now=now, code_for=code_for, seed=seed)
+    everyday = _everyday(_world(shop, now, code_for), make_wallets(shop, seed=seed), seed)
+    numbers = (str(number) for number in range(FIRST_NUMBER, FIRST_NUMBER + ORDER_COUNT))
     taken = {order.number for order in told}
-    free = (str(n) for n in range(FIRST_NUMBER, FIRST_NUMBER + count) if str(n) not in taken)
+    free = [number for number in numbers if number not in taken]
     everyday.sort(key=lambda order: order.placed_at)
     numbered = [replace(order, number=number) for order, number in zip(everyday, free, strict=True)]
     return sorted([*told, *numbered], key=lambda order: order.number)
 
 
+def make_stories(
+    shop: Shop, *, now: datetime, code_for: CodeMaker, seed: int = SEED
+) -> list[OrderFacts]:
+    """Return the orders with fixed numbers."""
+    world, wallets = _world(shop, now, code_for), make_wallets(shop, seed=seed)
+    return [_tell_story(story, world, wallets, seed) for story in stories.STORIES]
+
+
+def _world(shop: Shop, now: datetime, code_for: CodeMaker) -> World:
+    holidays = frozenset((day["month"], day["day"]) for day in shop.settings["holidays"])
+    return World(shop, Calendar(shop.zone, holidays), now, code_for)
+
+
 def _everyday(
-    world: World, wallets: Mapping[str, tuple[Method, ...]], seed: int, count: int
+    world: World, wallets: Mapping[str, tuple[Method, ...]], seed: int
 ) -> list[OrderFacts]:
     people = [one for one in world.shop.people if one.email not in stories.WITHOUT_EVERYDAY_ORDERS]
     weights = [1 + index * 7 % 4 for index in range(len(people))]  # some come back more often
     plan = [quota for quota in _QUOTAS for _ in range(quota.count)]
-    plan += [_Quota(1, courses.delivered, may_be_express=True)] * (count - len(plan))
+    rest = ORDER_COUNT - len(stories.STORIES) - len(plan)
+    plan += [_Quota(1, courses.delivered, may_be_express=True)] * rest
     orders = []
     for index, quota in enumerate(plan):
         rng = Random(f"{seed}:order:{index}")  # noqa: S311 - a demo shop, not a secret
