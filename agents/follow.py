@@ -92,11 +92,12 @@ def follow_run(run_id: UUID, *, on_event: Callable[[dict[str, Any]], None]) -> O
     events: list[dict[str, Any]] = []
     conversation_id = Run.objects.values_list("conversation_id", flat=True).get(pk=run_id)
     while True:
-        over = not _is_active(run_id)
+        here_ended = here is not None and not here.is_alive()
+        over = here_ended or not _is_active(run_id)
         for event in events_after(conversation_id, events[-1]["seq"] if events else 0):
             events.append(event)
             on_event(event)
-        if over or (here is not None and not here.is_alive() and not _is_active(run_id)):
+        if over:
             break
         time.sleep(_LOOK_EVERY)
     if here is not None:

@@ -60,7 +60,12 @@ class Surroundings:
 
 def process_surroundings(owner: str) -> Surroundings:
     """Return the surroundings of a worker: threads, and connections given back when idle."""
-    return Surroundings(owner=owner, crew=Threads(connection.close), release=connection.close)
+    return Surroundings(owner=owner, crew=Threads(give_back), release=give_back)
+
+
+def give_back() -> None:
+    """Return this thread's database connection to the pool."""
+    connection.close()
 
 
 def execute_run(run_id: UUID, around: Surroundings) -> str | None:

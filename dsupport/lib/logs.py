@@ -50,5 +50,6 @@ def logging_config(style: str, level: str) -> dict[str, Any]:
             "httpx": {"level": "WARNING"},
             "kombu": {"level": "WARNING"},
             "celery.beat": {"level": "WARNING"},
+            "dsupport.lib.embedded": {"level": "WARNING"},
         },
     }

@@ -58,8 +58,7 @@ class OfflineRules:
         return _say(json.dumps({"approved": approved, "problems": problems}, ensure_ascii=False))
 
     def _work(self, role: str, bench: Workbench) -> ModelReply:
-        asks = understand(bench.turn, self._read)
-        specialists.work(role, asks, bench)
+        specialists.work(role, bench, self._read)
         calls = bench.calls()
         return _call(calls) if calls else _say(specialists.report(bench.turn))
 

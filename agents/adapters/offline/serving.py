@@ -129,6 +129,8 @@ def _serve_order(ask: Ask, bench: Workbench) -> Served:
     result = bench.order(choice.number, ask)
     about_money = ask.intent == "refund_status"
     tracking = None if about_money else bench.tracking(choice.number, ask)
+    if ask.intent == "late_delivery":
+        bench.search(TROUBLE_RULES["late"])  # wanted in the end, so it is fetched alongside
     rules = bench.search(_rules_query(ask)) if about_money else None
     facts = facts_of(result)
     if facts is None:

@@ -11,12 +11,12 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from agents.adapters.offline.asks import Ask
-from agents.adapters.offline.behaviour import Kind
+from agents.adapters.offline.asks import Ask, Reader, understand
+from agents.adapters.offline.behaviour import Kind, behaviour_of
 from agents.adapters.offline.choosing import State, choose_order
 from agents.adapters.offline.findings import facts_of
 from agents.adapters.offline.transcript import FINDINGS, Result, Turn
-from agents.adapters.offline.workbench import Workbench
+from agents.adapters.offline.workbench import Workbench, split_questions
 
 _REPORT_BYTES = 9_000
 _HITS = 4
@@ -29,22 +29,23 @@ _REASONS = (
 )  # fmt: skip
 
 
-def work(role: str, asks: list[Ask], bench: Workbench) -> None:
+def work(role: str, bench: Workbench, read: Reader) -> None:
     """Note the calls that a specialist's task still needs."""
     if role == "knowledge":
-        _look_for_rules(asks, bench)
+        _look_for_rules(bench, read)
     elif role == "orders":
-        for ask in asks:
+        for ask in understand(bench.turn, read):
             _look_at_orders(ask, bench)
     elif not any(result.tool == "create_ticket" for result in bench.turn.results):
         bench.open_ticket(ticket_of(bench.turn))
 
 
-def _look_for_rules(asks: list[Ask], bench: Workbench) -> None:
-    task = " ".join(bench.turn.text.split())
-    bench.search(task)
-    if any(ask.behaviour.kind is Kind.PRODUCT for ask in asks):
-        bench.products(task)
+def _look_for_rules(bench: Workbench, read: Reader) -> None:
+    for question in split_questions(bench.turn.text):
+        bench.search(question)
+        wishes = read(question, bench.turn.today).wishes
+        if any(behaviour_of(wish.intent).kind is Kind.PRODUCT for wish in wishes):
+            bench.products(question)
 
 
 def _look_at_orders(ask: Ask, bench: Workbench) -> None:

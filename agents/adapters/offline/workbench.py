@@ -34,7 +34,7 @@ class Workbench:
         self.findings = Findings(turn.results)
         self.wanted: list[Wanted] = []
         self._embed = embed
-        self._asked = {_key(call.name, call.arguments) for call in turn.asked}
+        self._asked = {key for call in turn.asked for key in _keys(call)}
 
     def search(self, query: str) -> Search | None:
         """Return what the help articles say; None when that is not known (yet)."""
@@ -59,15 +59,13 @@ class Workbench:
     def order(self, number: str, ask: Ask) -> Result | None:
         found = self.findings.order(number)
         if found is None:
-            self._want(Wanted("get_order", {"order_number": number}), *_team_order(number, ask))
+            self._want(Wanted("get_order", {"order_number": number}), *self._team(number, ask))
         return found
 
     def tracking(self, number: str, ask: Ask) -> Result | None:
         found = self.findings.tracking(number)
         if found is None and not self._team_has_looked(number):
-            self._want(
-                Wanted("track_shipment", {"order_number": number}), *_team_order(number, ask)
-            )
+            self._want(Wanted("track_shipment", {"order_number": number}), *self._team(number, ask))
         return found
 
     def list_orders(self, day: str | None, ask: Ask) -> None:
@@ -90,7 +88,7 @@ class Workbench:
         count = len(self.turn.asked)
         return [
             ToolCall(f"c{count + index}", wanted.tool, dict(wanted.arguments))
-            for index, wanted in enumerate(self.wanted, start=1)
+            for index, wanted in enumerate(_gather(self.wanted), start=1)
         ]
 
     def can(self, *tools: str) -> bool:
@@ -106,17 +104,46 @@ class Workbench:
                 self.wanted.append(way)
             return
 
+    def _team(self, number: str, ask: Ask) -> list[Wanted]:
+        """Return how a specialist is asked about an order: in the customer's words, once."""
+        questions = (
+            next((text for text in (ask.query, self.turn.text) if number in text), ""),
+            f"{ask.query} (order {number})",
+            f"Look up order {number} and its parcels.",
+        )
+        if any(w.tool == "ask_orders" and number in str(w.arguments) for w in self.wanted):
+            return []
+        return [Wanted("ask_orders", {"question": question}) for question in questions if question]
+
     def _team_has_looked(self, number: str) -> bool:
         """Tell whether a specialist has looked this order up and found nothing to track."""
         return "track_shipment" not in self.turn.tools and self.findings.order(number) is not None
 
 
-def _team_order(number: str, ask: Ask) -> Sequence[Wanted]:
-    named = ask.query if ask.said_order else f"{ask.query} (order {number})"
-    return (
-        Wanted("ask_orders", {"question": named}),
-        Wanted("ask_orders", {"question": f"Look up order {number} and its parcels."}),
-    )
+def split_questions(task: str) -> list[str]:
+    """Return the questions of a task for the knowledge specialist, which may be a list of them."""
+    lines = [line.strip() for line in task.splitlines() if line.strip()]
+    if len(lines) > 1 and all(line.startswith("- ") for line in lines):
+        return [line.removeprefix("- ") for line in lines]
+    return [" ".join(task.split())]
+
+
+def _gather(wanted: Sequence[Wanted]) -> list[Wanted]:
+    """Put all questions for the knowledge specialist into one task: one agent reads for all."""
+    asked = [str(w.arguments["question"]) for w in wanted if w.tool == "ask_knowledge"]
+    if len(asked) < 2:
+        return list(wanted)
+    task = Wanted("ask_knowledge", {"question": "\n".join(f"- {question}" for question in asked)})
+    rest = [w for w in wanted if w.tool != "ask_knowledge"]
+    return [*rest, task]
+
+
+def _keys(call: ToolCall) -> list[str]:
+    """Return what identifies a call; a list of questions counts as each of them."""
+    if call.name != "ask_knowledge":
+        return [_key(call.name, call.arguments)]
+    questions = split_questions(str(call.arguments.get("question", "")))
+    return [_key(call.name, {"question": question}) for question in questions]
 
 
 def _key(tool: str, arguments: Mapping[str, Any]) -> str:
