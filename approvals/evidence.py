@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from approvals.errors import InvalidArguments
-from dsupport.lib.canonical import canonical_json, digest
+from dsupport.lib.canonical import canonical_json
 from dsupport.lib.redaction import mask_data
 
 MAX_EVIDENCE_BYTES = 256_000
-# Longest text, longest list: tried in turn until the whole fits.
-_BOUNDS = ((8_000, 200), (1_000, 50), (200, 10))
+_MAX_DEPTH = 20
 _CUT = "… [cut]"
 # A NUL cannot be stored as text, and half a surrogate pair cannot be encoded.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -40,32 +39,23 @@ def check_storable(value: Any) -> None:
             raise InvalidArguments("The text holds characters that cannot be kept. Leave them out.")
 
 
-def plain(value: Any, *, longest: int = 8_000, most: int = 200, depth: int = 20) -> Any:
-    """Return a JSON-shaped copy with bounded texts, lists and depth.
+def plain(value: Any, *, longest: int = 8_000, most: int = 200) -> Any:
+    """Return a JSON-shaped copy, bounded in every direction; what had to be cut says so.
 
     A fraction becomes text, because two of them can print alike and canonical JSON refuses them.
     """
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = dataclasses.asdict(value)
-    if isinstance(value, Mapping):
-        return _plain_mapping(value, longest, most, depth) if depth else _CUT
-    if isinstance(value, list | tuple | set | frozenset):
-        return _plain_list(list(value), longest, most, depth) if depth else _CUT
-    return clean(str(value), longest)
+    return _Shaper(longest, most, MAX_EVIDENCE_BYTES).shape(value, _MAX_DEPTH)
 
 
 def freeze_evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """Return evidence that can be stored and hashed; what had to be cut says so."""
-    for longest, most in _BOUNDS:
-        data: dict[str, Any] = plain(evidence, longest=longest, most=most)
-        text = canonical_json(data)
-        if len(text.encode()) <= MAX_EVIDENCE_BYTES:
-            return data
-    return {"cut": f"{len(text.encode())} bytes did not fit", "digest": digest("cut/1", data)}
+    """Return evidence that can be stored and hashed."""
+    data: dict[str, Any] = plain(evidence)
+    return data
+
+
+def masked(value: Any) -> Any:
+    """Return a short copy without personal data, fit for an entry that is never deleted."""
+    return mask_data(plain(value, longest=500, most=20))
 
 
 def clean(text: str, longest: int) -> str:
@@ -74,25 +64,56 @@ def clean(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - len(_CUT)] + _CUT
 
 
-def masked(value: Any) -> Any:
-    """Return a short copy without personal data, fit for an entry that is never deleted."""
-    return mask_data(plain(value, longest=500, most=20))
+class _Shaper:
+    """Copies a value into plain JSON until a budget of bytes is spent."""
 
+    def __init__(self, longest: int, most: int, budget: int) -> None:
+        self._longest, self._most, self._left = longest, most, budget
 
-def _plain_list(value: list[Any], longest: int, most: int, depth: int) -> list[Any]:
-    items = [plain(item, longest=longest, most=most, depth=depth - 1) for item in value[:most]]
-    return [*items, _CUT] if len(value) > most else items
+    def shape(self, value: Any, depth: int) -> Any:
+        if value is None or isinstance(value, bool | int):
+            return self._spend(value, 8 if value is None else len(str(value)) + 4)
+        if isinstance(value, float):
+            return self.shape(f"{value:.6g}", depth)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            value = dataclasses.asdict(value)
+        is_list = isinstance(value, list | tuple | set | frozenset)
+        if is_list or isinstance(value, Mapping):
+            if not depth or self._left <= 0:
+                return _CUT
+            self._left -= 4
+            return self._list(list(value), depth) if is_list else self._mapping(value, depth)
+        return self._text(str(value), self._longest)
 
+    def _list(self, value: list[Any], depth: int) -> list[Any]:
+        items: list[Any] = []
+        for item in value[: self._most]:
+            if self._left <= 0:
+                break
+            items.append(self.shape(item, depth - 1))
+        return items if len(items) == len(value) else [*items, _CUT]
 
-def _plain_mapping(value: Mapping[Any, Any], longest: int, most: int, depth: int) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for key, item in list(value.items())[:most]:
-        # A leading $ marks tagged values in canonical JSON and is not ours to use.
-        name = clean(str(key), 200).lstrip("$") or "_"
-        result[name] = plain(item, longest=longest, most=most, depth=depth - 1)
-    if len(value) > most:
-        result[_CUT] = len(value) - most
-    return result
+    def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key, item in list(value.items())[: self._most]:
+            if self._left <= 0:
+                break
+            # A leading $ marks tagged values in canonical JSON and is not ours to use.
+            name = self._text(str(key), 200).lstrip("$") or "_"
+            while name in result:
+                name += "_"
+            result[name] = self.shape(item, depth - 1)
+        if len(result) < len(value):
+            result[_CUT] = len(value) - len(result)
+        return result
+
+    def _text(self, text: str, longest: int) -> str:
+        kept = clean(text, longest)
+        return str(self._spend(kept, len(json.dumps(kept, ensure_ascii=False).encode()) + 2))
+
+    def _spend(self, value: Any, cost: int) -> Any:
+        self._left -= cost
+        return value if self._left >= 0 else _CUT
 
 
 def _texts(value: Any) -> Iterator[str]:
