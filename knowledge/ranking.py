@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import Any, Self
 
@@ -71,6 +71,12 @@ class Pool:
     chunks: Any
     vectors: Any
 
+    @cached_property
+    def size(self) -> int:
+        """Return how many chunks there are, counted once."""
+        count: int = self.chunks.count()
+        return count
+
     @classmethod
     def for_principal(cls, principal: Principal, scope: Scope) -> Self:
         return cls._within(
@@ -104,11 +110,10 @@ def rank(pool: Pool, query: str, vector: Sequence[float]) -> list[Hit]:
     An article scores as its best passage or sample question does, and is shown by its best
     passage. A question that is one number finds the passages that hold the number.
     """
-    size = pool.chunks.count()
-    if not size:
+    if not pool.size:
         return []
-    rows = _candidates(pool, query, vector, size)
-    measure = _measure(pool, query, size, {row["chunk__version__language"] for row in rows})
+    rows = _candidates(pool, query, vector)
+    measure = _measure(pool, query, {row["chunk__version__language"] for row in rows})
     numbers = set(lone_identifiers(query))
     articles: dict[int, list[tuple[Any, Hit]]] = {}
     for row in rows:
@@ -125,7 +130,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _candidates(pool: Pool, query: str, vector: Sequence[float], size: int) -> list[dict[str, Any]]:
+def _candidates(pool: Pool, query: str, vector: Sequence[float]) -> list[dict[str, Any]]:
     rows = pool.vectors.annotate(distance=CosineDistance("vector", vector)).values(*_COLUMNS)
     # A distance that is not a number is not below anything, so it never gets in.
     found = {
@@ -137,7 +142,7 @@ def _candidates(pool: Pool, query: str, vector: Sequence[float], size: int) -> l
         exact = rows.filter(chunk__identifiers__overlap=numbers).order_by("chunk_id")
         found |= {row["chunk_id"]: row for row in exact[:NEAREST]}
     words = [form for term in find_terms(query) for form in term]
-    if size > _TEXT_SEARCH_FROM and words:
+    if pool.size > _TEXT_SEARCH_FROM and words:
         wanted = reduce(or_, (SearchQuery(word, config="english") for word in words))
         by_text = rows.filter(chunk__search=wanted).annotate(
             rank=SearchRank(F("chunk__search"), wanted, cover_density=True)
@@ -151,15 +156,13 @@ def _candidates(pool: Pool, query: str, vector: Sequence[float], size: int) -> l
     return list(found.values())
 
 
-def _measure(
-    pool: Pool, query: str, size: int, languages: Iterable[str]
-) -> Callable[[dict[str, Any]], float]:
+def _measure(pool: Pool, query: str, languages: Iterable[str]) -> Callable[[dict[str, Any]], float]:
     """Return what tells a row's coverage of the question, with words weighted by rarity."""
     terms = {language: find_terms(query, language) for language in languages}
     forms = sorted({form for groups in terms.values() for group in groups for form in group})
     held = _holding(pool, forms)
     weights = {
-        group: scoring.idf(size, max(held.get(form, 0) for form in group))
+        group: scoring.idf(pool.size, max(held.get(form, 0) for form in group))
         for groups in terms.values()
         for group in groups
     }

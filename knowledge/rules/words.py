@@ -89,8 +89,7 @@ def lone_identifiers(query: str) -> list[str]:
     Only a word that means "number" may be dropped: `ORD-1042` is also `1042`, but `TRK 1042`
     is a different number.
     """
-    tokens = [t for t in _TOKEN.findall(fold(query)) if t not in _STOPWORDS or t in _NUMBER_WORDS]
-    match tokens:
+    match _TOKEN.findall(fold(query)):
         case [token] if _is_code(token) or _DIGITS.fullmatch(token):
             prefix = token.rstrip("0123456789").rstrip("-/._#")
             return _forms(token) if prefix in _NUMBER_WORDS | {""} else [_compact(token)]

@@ -89,11 +89,13 @@ def rebuild_index(
     done = 0
     while True:
         missing = _missing(tenant_id, target)
+        total = done + len(missing)
         for start in range(0, len(missing), _BATCH):
-            _embed_chunks(target, model, missing[start : start + _BATCH])
-            done += len(missing[start : start + _BATCH])
+            batch = missing[start : start + _BATCH]
+            _embed_chunks(target, model, batch)
+            done += len(batch)
             if on_progress:
-                on_progress(done, done + len(missing) - start - _BATCH)
+                on_progress(done, total)
         if _change_over(tenant_id, target):
             break
     calibrate(tenant_id=tenant_id, now=now)

@@ -1,0 +1,78 @@
+"""Questions to the demo shop in words of our own, with the articles that answer them."""
+
+# (question, any of these articles first is right)
+ANSWERABLE: tuple[tuple[str, frozenset[str]], ...] = tuple(
+    (question, frozenset(articles.split()))
+    for question, articles in (
+        ("till when may I send something back?", "returns-policy"),
+        ("the boots pinch, how do I post them back to you", "how-to-send-a-return exchanges"),
+        (
+            "when will the money be on my bank account again",
+            "refunds-when-and-how refund-not-arrived",
+        ),
+        ("three weeks since I sent it back and still nothing on my card", "refund-not-arrived"),
+        ("will I get the shipping fee back as well?", "refund-amounts"),
+        ("can I send back underwear I have tried on", "items-that-cannot-be-returned"),
+        ("I need the same jacket one size bigger", "exchanges"),
+        ("what does it cost to have a parcel sent to Germany", "shipping-times-and-costs"),
+        ("I need it by tomorrow, is that possible", "express-delivery"),
+        ("the driver says he delivered but my doormat is empty", "delivered-but-not-received"),
+        (
+            "my parcel has not moved for two weeks",
+            "lost-parcels delayed-parcels tracking-not-updating",
+        ),
+        ("the number to follow my parcel, where is it", "tracking-code"),
+        ("I moved house, can you send it to the new place", "change-delivery-address"),
+        ("I ordered by mistake, stop it please", "cancel-an-order"),
+        ("the mug came in pieces", "damaged-items"),
+        ("you sent me a blue one and I ordered red", "wrong-or-missing-items"),
+        ("my Visa was turned down at the checkout", "declined-card"),
+        ("the same purchase shows up two times on my statement", "charged-twice"),
+        ("is PayPal accepted", "payment-methods"),
+        ("I need a bill with our company's VAT number", "company-invoices-and-vat invoices"),
+        ("my voucher code does nothing", "promo-codes"),
+        ("how long can I spend a gift card", "gift-cards"),
+        ("stop sending me mails with offers", "newsletter"),
+        ("I cannot log in, I forgot what I chose", "password-reset"),
+        ("please erase everything you know about me", "delete-your-account privacy"),
+        ("send me a copy of the data you hold on me", "download-your-data privacy"),
+        ("is there a place where I can try on your shoes", "stores-and-showrooms"),
+        ("do you give money off for people at university", "student-discount"),
+        ("found it cheaper somewhere else, do you lower yours", "price-match"),
+        ("a pole of my tent snapped, do you sell just that part", "repairs-and-spare-parts"),
+        ("how do I wash a down sleeping bag", "care-for-outdoor-gear"),
+        ("may I put the cast iron pan in the dishwasher", "care-for-home-and-kitchen"),
+        ("can I talk to somebody on a saturday", "opening-hours-and-contact"),
+        ("will I have to pay import charges", "customs-and-duties"),
+        ("could you pack it as a present with a card", "gift-wrapping"),
+        ("when is the sold out lamp back", "out-of-stock"),
+        ("how do I find out whether I am an M or an L", "size-guide"),
+        ("we want forty blankets with our logo for the staff", "corporate-orders"),
+        ("I never got a mail after ordering", "no-order-confirmation"),
+        ("am I writing with a robot here", "ai-assistant"),
+    )
+)
+
+# Nothing in the help centre is about these.
+OFF_TOPIC = (
+    "who won the game last night?",
+    "how do I get rid of ants in the kitchen?",
+    "write me a cover letter for a bank",
+    "what is the population of Norway?",
+    "which tyres fit a Volkswagen Golf?",
+    "is the train to Berlin on time?",
+    "tell me a bedtime story",
+    "how do I change the language of Windows?",
+    "what does my star sign say?",
+    "who painted the Night Watch?",
+    "how many calories does a banana have?",
+    "can you check my homework?",
+    "when do the clocks go back?",
+    "translate good morning into Greek",
+    "what should I name my dog?",
+    "how do I renew my passport?",
+    "which party should I vote for?",
+    "what is the square root of 144?",
+    "how do I win at chess?",
+    "is there a pharmacy open now?",
+)
