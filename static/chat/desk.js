@@ -44,6 +44,8 @@ export class Desk {
   #opening = null;
   #personNote = null;
   #needs = null;
+  #asking = false;
+  #handedOver = 0;
   #posture = "auto";
   #heard = Date.now();
 
@@ -117,13 +119,17 @@ export class Desk {
   }
 
   async askPerson() {
+    if (this.#asking) return;
+    this.#asking = true;
     this.#hooks.stage("chat");
     this.#store.wantsPerson.set(true);
     this.#showPersonNote("Asking for a person…");
+    const before = this.#handedOver;
     try {
       await this.#api.person(await this.#ensure());
       this.#store.wantsPerson.set(null);
-      this.#showPersonNote("You asked for a person.");
+      // The event may have overtaken the reply, and then it has said this already.
+      if (this.#handedOver === before) this.#showPersonNote("You asked for a person.");
     } catch (error) {
       const later = error.retryable && !error.status;
       if (!later) this.#store.wantsPerson.set(null);
@@ -132,6 +138,8 @@ export class Desk {
           ? "You asked for a person. This is passed on as soon as the connection is back."
           : `A person could not be asked: ${error.message}`,
       );
+    } finally {
+      this.#asking = false;
     }
   }
 
@@ -265,6 +273,7 @@ export class Desk {
     this.#store.wantsPerson.set(null);
     this.#personNote?.remove();
     this.#personNote = null;
+    this.#handedOver += 1;
     if (data.ticket) this.#keepTicket(data.ticket);
     const twice = data.ticket && document.querySelector(`[data-ticket="${CSS.escape(data.ticket)}"]`);
     const row = twice
@@ -465,7 +474,7 @@ export class Desk {
     if (!up) return;
     if (this.#thread.replaying) this.#catchUp();
     this.outbox.wake();
-    if (this.#store.wantsPerson.get() && !this.#opening) this.askPerson();
+    if (this.#store.wantsPerson.get()) this.askPerson();
   }
 
   /** The server does not know this conversation for us any more. */

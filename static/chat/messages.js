@@ -47,7 +47,7 @@ export class OwnMessage {
     }
     const words = h("span", { text: SENT_WORDS[item.state] ?? "Sent" });
     const mark = icon(item.state === "sent" ? "check" : "clock");
-    this.mark.replaceChildren(mark, words, item.state === "sent" ? stamp(item.at) : "");
+    this.mark.replaceChildren(mark, words, " ", item.state === "sent" ? stamp(item.at) : "");
   }
 }
 

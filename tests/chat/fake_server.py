@@ -420,7 +420,7 @@ async def serve_http(desk: Desk, scope: Scope, receive: Receive, send: Send) -> 
         (b"content-type", kind.encode()),
         (b"content-security-policy", policy().encode()),
         (b"set-cookie", f"visitor={visitor}; Path=/; HttpOnly; SameSite=Lax".encode()),
-        (b"cache-control", b"no-store"),
+        (b"cache-control", b"max-age=600" if scope["path"].startswith("/static/") else b"no-store"),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
