@@ -10,6 +10,7 @@ from contextlib import suppress
 from dsupport.contract.errors import InvalidInput
 
 _BACKLOG = 512
+_LAST_PORT = 65535
 _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 # Documentation addresses (RFC 5737, RFC 3849): nothing is sent, the kernel only picks a route.
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
@@ -20,7 +21,7 @@ class PortTaken(InvalidInput):
 
     def __init__(self, port: int) -> None:
         super().__init__(
-            f"Port {port} is in use. Choose another one, for example --port {port % 65535 + 1}, or "
+            f"Port {port} is in use. Choose another one, for example --port {port % _LAST_PORT + 1}, or "
             "let the system find a free one with --port 0."
         )
 
@@ -40,20 +41,22 @@ def listen(host: str, port: int) -> socket.socket:
 
     Connections wait in the socket until the web process, which inherits it, accepts them.
     """
+    if not 0 <= port <= _LAST_PORT:  # getaddrinfo would count round
+        raise CannotListen(host, port, "there is no such port")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         listener = socket.socket(family, kind, protocol)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise CannotListen(host, port, _reason(error)) from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         listener.close()
-        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+        if error.errno == errno.EADDRINUSE:
             raise PortTaken(port) from None
         raise CannotListen(host, port, _reason(error)) from None
     return listener
@@ -97,8 +100,8 @@ def _own_addresses() -> list[str]:
     return found
 
 
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def is_local(host: str) -> bool:

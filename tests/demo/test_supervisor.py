@@ -181,7 +181,7 @@ def test_start_becomes_the_program_itself(tmp_path):
     print(json.dumps([os.getpid(), os.getpgid(0), held]), flush=True)
     time.sleep(600)
     """
-    with open(tmp_path / "ours", "w") as ours, StopSignals() as signals:
+    with (tmp_path / "ours").open("w") as ours, StopSignals() as signals:
         os.set_inheritable(ours.fileno(), True)
         with Supervisor(tmp_path, signals) as supervisor:
             supervisor.start(python("probe", code))
