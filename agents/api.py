@@ -12,7 +12,7 @@ from uuid import UUID
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from django.http import HttpRequest, StreamingHttpResponse
-from ninja import Field, Router, Schema
+from ninja import Field, Router, Schema, Status
 
 from agents import services
 from agents.feed import events_after, with_links
@@ -73,10 +73,10 @@ class TicketOut(Schema):
 
 
 @router.post("/conversations", response={201: ConversationOut}, summary="Start a conversation")
-def open_conversation(request: HttpRequest) -> tuple[int, dict[str, Any]]:
+def open_conversation(request: HttpRequest) -> Status[dict[str, Any]]:
     shop = shop_of(request)
     made = services.open_conversation(principal=principal_of(request, shop), now=clock.now())
-    return 201, _conversation(made, shop.slug)
+    return Status(201, _conversation(made, shop.slug))
 
 
 @router.get("/conversations/{uuid:conversation_id}", response=ConversationOut)
@@ -91,7 +91,7 @@ def read_conversation(request: HttpRequest, conversation_id: UUID) -> dict[str, 
 @router.post("/conversations/{uuid:conversation_id}/messages", response={202: SubmittedOut})
 def submit_message(
     request: HttpRequest, conversation_id: UUID, body: MessageIn
-) -> tuple[int, dict[str, Any]]:
+) -> Status[dict[str, Any]]:
     submitted = services.submit_message(
         principal=principal_of(request, shop_of(request)),
         conversation_id=conversation_id,
@@ -99,12 +99,13 @@ def submit_message(
         client_id=body.client_id,
         now=clock.now(),
     )
-    return 202, {
+    accepted = {
         "run_id": submitted.run_id,
         "message_id": submitted.message_id,
         "seq": submitted.seq,
         "duplicate": submitted.duplicate,
     }
+    return Status(202, accepted)
 
 
 @router.get("/conversations/{uuid:conversation_id}/events", response=EventsOut)
@@ -117,13 +118,13 @@ def read_events(request: HttpRequest, conversation_id: UUID, after: int = 0) -> 
 
 
 @router.post("/conversations/{uuid:conversation_id}/person", response={202: TicketOut})
-def request_person(request: HttpRequest, conversation_id: UUID) -> tuple[int, dict[str, str]]:
+def request_person(request: HttpRequest, conversation_id: UUID) -> Status[dict[str, str]]:
     ticket = services.request_person(
         principal=principal_of(request, shop_of(request)),
         conversation_id=conversation_id,
         now=clock.now(),
     )
-    return 202, {"ticket": ticket}
+    return Status(202, {"ticket": ticket})
 
 
 @router.get("/runs/{uuid:run_id}", response=RunOut)
@@ -133,10 +134,10 @@ def read_run(request: HttpRequest, run_id: UUID) -> dict[str, Any]:
 
 
 @router.post("/runs/{uuid:run_id}/cancel", response={202: dict[str, str]})
-def cancel_run(request: HttpRequest, run_id: UUID) -> tuple[int, dict[str, str]]:
+def cancel_run(request: HttpRequest, run_id: UUID) -> Status[dict[str, str]]:
     principal = principal_of(request, shop_of(request))
     services.cancel_run(principal=principal, run_id=run_id, now=clock.now())
-    return 202, {"run_id": str(run_id)}
+    return Status(202, {"run_id": str(run_id)})
 
 
 @router.get("/runs/{uuid:run_id}/events", response=EventsOut)

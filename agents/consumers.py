@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 
 from agents import services
@@ -178,7 +180,8 @@ def _stored_session(session: SessionBase) -> SessionBase | None:
     key = session.session_key
     if not key or not session.exists(key):
         return None
-    return type(session)(key)
+    store: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    return store
 
 
 class NoSuchSocket(AsyncWebsocketConsumer):

@@ -152,6 +152,7 @@ def request_person(*, principal: Principal, conversation_id: UUID | str, now: da
             closings.person_text(result.ticket, opens),
             events=[_escalated("customer_request", result.ticket, opens, now)],
             now=now,
+            ticket=result.ticket,
         )
     return result.ticket
 
@@ -163,6 +164,7 @@ def post_system(
     events: list[NewEvent],
     now: datetime,
     run_id: UUID | None = None,
+    ticket: str = "",
 ) -> None:
     """Append a message of the desk itself and its events inside the caller's transaction."""
     message = Message(
@@ -170,6 +172,7 @@ def post_system(
         run_id=run_id,
         author=Message.Author.SYSTEM,
         text=text,
+        form={"ticket_id": ticket} if ticket else None,
         created_at=now,
     )
     said = NewEvent("message", message_data(message), now)

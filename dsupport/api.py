@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import structlog
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
@@ -46,6 +47,11 @@ def refuse_body(request: HttpRequest, error: ValidationError) -> HttpResponse:
 def refuse_http(request: HttpRequest, error: HttpError) -> HttpResponse:
     code = {400: "malformed_json", 413: "too_large"}.get(error.status_code, "http_error")
     return _answer(request, error.status_code, code, f"{error}. Send one JSON object.")
+
+
+@api.exception_handler(RequestDataTooBig)
+def refuse_size(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+    return _answer(request, 413, "too_large", "The request is too large. Send a shorter text.")
 
 
 @api.exception_handler(Exception)

@@ -40,6 +40,7 @@ class Environment(BaseSettings):
     dsupport_embedder: str = "knowledge.adapters.minilm.MiniLM"
     dsupport_carrier: str = "orders.adapters.simulated.SimulatedCarrier"
     dsupport_data: Path = BASE_DIR / ".dsupport"
+    dsupport_static_root: Path | None = None
     dsupport_clock: datetime | None = None
     dsupport_db_pool: int = 12
     dsupport_log_format: Literal["console", "json"] = "console"
@@ -70,7 +71,7 @@ class EnvironmentProblem(Exception):
 
 @cache
 def read_environment() -> Environment:
-    """Return the environment, read on the first call; raise `EnvironmentProblem` when it is wrong."""
+    """Return the environment, read once; raise `EnvironmentProblem` when it is wrong."""
     try:
         return Environment()
     except ValidationError as error:

@@ -37,7 +37,7 @@ def _database() -> bool:
 def _broker() -> bool:
     try:
         cache.get("ready")
-    except Exception as error:  # noqa: BLE001 - whatever the client raises, it is not there
+    except Exception as error:
         log.warning("ready.broker", error=str(error))
         return False
     return True

@@ -60,7 +60,14 @@ class Membership(models.Model):
             models.UniqueConstraint(fields=["tenant", "user"], name="one_role_per_shop"),
             models.CheckConstraint(
                 condition=models.Q(
-                    role__in=["admin", "senior_approver", "approver", "operator", "editor", "auditor"]
+                    role__in=[
+                        "admin",
+                        "senior_approver",
+                        "approver",
+                        "operator",
+                        "editor",
+                        "auditor",
+                    ]
                 ),
                 name="membership_role_is_known",
             ),

@@ -57,7 +57,12 @@ def manifest(request: HttpRequest) -> JsonResponse:
         "background_color": "#f6f5f1",
         "theme_color": "#1f4d45",
         "icons": [
-            {"src": static("chat/icon.svg"), "sizes": "any", "type": "image/svg+xml", "purpose": "any"}
+            {
+                "src": static("chat/icon.svg"),
+                "sizes": "any",
+                "type": "image/svg+xml",
+                "purpose": "any",
+            }
         ],
     }
     return JsonResponse(document, content_type="application/manifest+json")

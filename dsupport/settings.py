@@ -147,9 +147,10 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+# Where an image has collected its files; a checkout serves them from where they are.
+STATIC_ROOT = env.dsupport_static_root
 STATICFILES_DIRS = [BASE_DIR / "static"]
-WHITENOISE_USE_FINDERS = True
+WHITENOISE_USE_FINDERS = STATIC_ROOT is None
 WHITENOISE_AUTOREFRESH = DEBUG
 
 LOGGING_CONFIG = "logging.config.dictConfig"

@@ -29,6 +29,12 @@ def committed_db(django_db_setup: None, django_db_blocker: pytest.FixtureRequest
     yield from _own_database(databases.empty_template, django_db_blocker)
 
 
+@pytest.fixture(scope="module")
+def module_db(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[str]:
+    """Give the tests of a module one fresh database with real commits; each makes its own shop."""
+    yield from _own_database(databases.empty_template, django_db_blocker)
+
+
 @pytest.fixture
 def demo_db(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[str]:
     """Give the test a fresh copy of the demo shop, as seeded at `databases.SEEDED_AT`."""

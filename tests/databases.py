@@ -65,7 +65,7 @@ def create_database(template: str) -> str:
     name = f"test_{os.getpid()}_{secrets.token_hex(4)}"
     with _lock(), owner_cursor() as cursor:
         cursor.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
                 sql.Identifier(name), sql.Identifier(template)
             )
         )
@@ -83,7 +83,7 @@ def drop_database(name: str) -> None:
 def connected_to(name: str) -> Iterator[None]:
     """Point Django's connections at a database inside the block."""
     before = {alias: connections[alias].settings_dict["NAME"] for alias in connections}
-    _point({alias: name for alias in before})
+    _point(dict.fromkeys(before, name))
     try:
         yield
     finally:
@@ -144,7 +144,9 @@ def _drop_old(cursor: psycopg.Cursor, newest: str) -> None:
         [f"{kind}\\_%", newest],
     )
     for (name,) in cursor.fetchall()[_KEEP - 1 :]:
-        cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+        cursor.execute(
+            sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+        )
 
 
 @contextmanager

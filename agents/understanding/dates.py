@@ -23,10 +23,8 @@ _MONTH = (
     r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
-_WEEKDAY = (
-    r"mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?"
-    r"|sat(?:urday)?|sun(?:day)?"
-)
+_WEEKDAY = r"monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_SHORT_DAY = r"mon|tues?|wed|thur?s?|fri|sat|sun"  # "I sat" is no day, "on sat" is one
 _COUNT = (
     r"\d{1,3}|a couple of|couple of|a few|few|several|an?|one|two|three|four|five|six|seven|eight"
     r"|nine|ten"
@@ -94,10 +92,10 @@ def _named(day: str, month: str, year: str | None, today: date) -> _Span:
     if year:
         return _day(date(int(year), number, int(day)))
     value = date(today.year, number, int(day))
-    # Without a year: the nearest one, since a parcel may be promised for next month.
-    if (value - today).days > 180:
+    # Without a year: mostly behind us, but a parcel may be promised for the next weeks.
+    if (value - today).days > 60:
         value = date(today.year - 1, number, int(day))
-    elif (today - value).days > 180:
+    elif (today - value).days > 305:
         value = date(today.year + 1, number, int(day))
     return _day(value)
 
@@ -222,6 +220,7 @@ _READERS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
         _compile(rf"\b(?:(last|this coming|this|next|coming|past)\s+)?({_WEEKDAY})s?\b(?!\s+to\s)"),
         _weekday,
     ),
+    (_compile(rf"\b(last|this|next|on|since|by|until)\s+({_SHORT_DAY})\b"), _weekday),
     (
         _compile(r"\b(?:the|on)\s+(\d{1,2})(?:st|nd|rd|th)\b(?!\s+(?:time|floor|item|one))"),
         _ordinal,

@@ -21,6 +21,12 @@ def logging_config(style: str, level: str) -> dict[str, Any]:
         structlog.processors.format_exc_info,
         mask_event,
     ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
     renderer: Any = (
         structlog.processors.JSONRenderer()
         if style == "json"

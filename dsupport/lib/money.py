@@ -80,7 +80,9 @@ class Money:
         """
         total = sum(weights)
         if self.minor < 0 or total <= 0 or any(weight < 0 for weight in weights):
-            raise MoneyError("only an amount of zero or more splits, by weights that are not all zero")
+            raise MoneyError(
+                "only an amount of zero or more splits, by weights that are not all zero"
+            )
         floors = [self.minor * weight // total for weight in weights]
         remainders = [self.minor * weight % total for weight in weights]
         by_remainder = sorted(range(len(weights)), key=lambda i: (-remainders[i], i))
