@@ -142,6 +142,13 @@ def living(data_dir: Path) -> list[processes.Server]:
     return [server for server in found if server is not None]
 
 
+def stop_servers_in(home: Path) -> None:
+    """Stop what a command of another user left running."""
+    layout = paths.Layout(home, None)
+    found = [*postgres.find_all(layout), valkey.find_server(layout)]
+    processes.stop([server for server in found if server is not None])
+
+
 def home_of(data_dir: Path) -> Path:
     return paths.locate(data_dir)
 

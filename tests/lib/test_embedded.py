@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 import psycopg
@@ -100,7 +101,7 @@ def test_lease_one_part_starts_that_part(data_dir: Path) -> None:
 def test_addresses_suit_the_libraries(data_dir: Path) -> None:
     with lease(data_dir) as ends:
         for url in (ends.database_url, ends.database_owner_url):
-            parsed = dj_database_url.parse(url)
+            parsed: dict[str, Any] = dict(dj_database_url.parse(url))
             assert parsed["ENGINE"] == "django.db.backends.postgresql"
             names = {"host": "HOST", "user": "USER", "password": "PASSWORD", "dbname": "NAME"}
             with psycopg.connect(

@@ -19,7 +19,6 @@ from dsupport.lib.embedded import EmbeddedError, lease, paths, reset
 from tests.lib.embedded_support import (
     IS_ROOT,
     environment,
-    eventually,
     home_of,
     living,
     made_once,
@@ -27,6 +26,7 @@ from tests.lib.embedded_support import (
     python,
     query,
     scratch,
+    stop_servers_in,
 )
 
 as_root = pytest.mark.skipif(not IS_ROOT, reason="only root can act as another user")
@@ -297,9 +297,13 @@ def test_ordinary_user_gets_both(nobody: pwd.struct_passwd, where: str) -> None:
         before = modes(project)
         data_dir = project / ".dsupport"
         script = python(AS_ORDINARY, nobody.pw_uid, nobody.pw_gid, data_dir)
-        done = subprocess.run(
-            script, env=environment(), capture_output=True, text=True, timeout=120
-        )
+        try:
+            done = subprocess.run(
+                script, env=environment(), capture_output=True, text=True, timeout=120
+            )
+            assert str(data_dir) not in processes_listed()
+        finally:
+            stop_servers_in(data_dir / "servers")
         assert (done.returncode, done.stderr) == (0, "")
         user, first, socket, again, second, _ = done.stdout.split("\n")[:6]
         assert (user, again) == ("dsupport_app", "dsupport_app")
@@ -309,7 +313,6 @@ def test_ordinary_user_gets_both(nobody: pwd.struct_passwd, where: str) -> None:
         assert not Path(socket).exists() or Path(socket).is_relative_to(data_dir)
         assert modes(project) == before
         assert {path.stat().st_uid for path in data_dir.rglob("*")} == {nobody.pw_uid}
-        eventually(lambda: str(data_dir) not in processes_listed())
 
 
 def processes_listed() -> str:
