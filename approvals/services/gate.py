@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Count, Q
 from pydantic import BaseModel, ValidationError
 
 from approvals import registry, rules
@@ -100,10 +101,12 @@ def _pass_gate(request: _Request) -> Outcome:
         check_action_on(action.name, request.principal.tenant_id)
         _check_limits(request, command.tier)
     proposal = _draft(request, command)
+    if command.tier is RiskTier.LOW:  # carried out at once, so none stands or was rejected
+        return _execute(request, command, proposal)
     standing = _find_standing(request, proposal)
     if standing is not None:
         return _same_again(request, standing)
-    return _act(request, command, proposal)
+    return _file(request, command.tier, proposal)
 
 
 def _read_command(request: _Request) -> _Command:
@@ -176,18 +179,20 @@ def _check_limits(request: _Request, tier: RiskTier) -> None:
     rows = Proposal.objects.for_tenant(principal.tenant_id).counting(
         since, tiers=tiers, exempt=exempt
     )
-    by_article = [0]
+    counted = {"tenant": Q(), "customer": Q(owner_key=principal.owner_key)}
+    if origin.conversation_id:
+        counted["conversation"] = Q(conversation_id=origin.conversation_id)
     if limits.article is not None:
-        lately = rows.filter(created_at__gt=now - rules.ARTICLE_WINDOW)
-        by_article += [
-            lately.filter(article_ids__contains=[name]).count() for name in _articles(origin)
-        ]
-    talk = rows.filter(conversation_id=origin.conversation_id) if origin.conversation_id else None
+        lately = Q(created_at__gt=now - rules.ARTICLE_WINDOW)
+        for index, name in enumerate(_articles(origin)):
+            counted[f"article_{index}"] = lately & Q(article_ids__contains=[name])
+    found = rows.aggregate(**{name: Count("pk", filter=q) for name, q in counted.items()})
+    by_article = [count for name, count in found.items() if name.startswith("article_")]
     counts = Counts(
-        conversation=0 if talk is None else talk.count(),
-        article=max(by_article),
-        customer=rows.filter(owner_key=principal.owner_key).count(),
-        tenant=rows.count(),
+        conversation=found.get("conversation", 0),
+        article=max(by_article, default=0),
+        customer=found["customer"],
+        tenant=found["tenant"],
     )
     rules.check_limits(counts, limits)
 
@@ -253,13 +258,10 @@ def _find_standing(request: _Request, proposal: Proposal) -> Proposal | None:
     return standing
 
 
-def _act(request: _Request, command: _Command, proposal: Proposal) -> Outcome:
-    if command.tier is RiskTier.LOW:
-        return _execute(request, command, proposal)
-    if command.tier is RiskTier.VERY_HIGH:
-        proposal.status = ProposalStatus.RECORDED
-    else:
-        proposal.status = ProposalStatus.PENDING
+def _file(request: _Request, tier: RiskTier, proposal: Proposal) -> Outcome:
+    """Store what waits for a person, or what is only noted for one."""
+    only_noted = tier is RiskTier.VERY_HIGH
+    proposal.status = ProposalStatus.RECORDED if only_noted else ProposalStatus.PENDING
     proposal.save(force_insert=True)
     _record_filed(request, proposal, f"proposal.{proposal.status}")
     return _recorded_outcome(proposal, duplicate=False)
