@@ -10,6 +10,7 @@ from itertools import count
 import pytest
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.db import connection
 
 from agents.adapters.scripted import ScriptedModel, fills
 from agents.consumers import NO_SESSION, NOT_FOUND
@@ -37,6 +38,7 @@ def new_session(principal: Principal) -> str:
 
 def end_session(key: str) -> None:
     import_module(settings.SESSION_ENGINE).SessionStore(key).flush()
+    connection.close()  # it runs in a thread of its own
 
 
 @pytest.fixture
