@@ -7,11 +7,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from agents.answer import AnswerForm, ReviewForm, parse_form
-from agents.checks import Problem, check_answer
 from agents.errors import RunStopped, StopCause
 from agents.guardrails import Deny, Modify
 from agents.loop import Agent, Draft, run_agent
 from agents.scope import RunScope
+from agents.truth import Problem, check_answer
 from dsupport.contract.llm import ChatMessage, ModelRequest, StopReason
 
 MAX_REVISIONS = 2

@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
@@ -50,11 +51,9 @@ class DeskCommand(BaseCommand):
 
 def prepare_desk(*, progress: bool = False) -> None:
     """Migrate when migrations are missing and fill an empty database with the demo shop."""
-    from dsupport.models import Tenant
-
     executor = MigrationExecutor(connections["owner"])
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", database="owner", verbosity=0, interactive=False)
     connections["owner"].close()
-    if not Tenant.objects.exists():
+    if not apps.get_model("dsupport", "Tenant").objects.exists():
         import_string(settings.DSUPPORT_SEEDER)(progress=progress)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agents.answer import AnswerForm, CitedSource
-from agents.checks import check_answer
 from agents.evidence import Evidence
+from agents.truth import check_answer
 from dsupport.contract.tools import ToolResult
 from tests.agents.engine import ORDER, PASSAGE
 
