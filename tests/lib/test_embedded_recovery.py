@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import dj_database_url
 import psycopg
 import pytest
 
@@ -191,11 +192,14 @@ def test_cache_port_taken_meanwhile_moves(new_dir: Path) -> None:
 
 @pytest.mark.parametrize("what", ["data folder", "servers' folder"])
 def test_data_removed_in_use_leaves_no_server(data_dir: Path, what: str) -> None:
-    with lease(data_dir):
+    with lease(data_dir) as ends:
+        socket_folder = Path(str(dj_database_url.parse(ends.database_url)["HOST"]))
         servers = living(data_dir)
         files.remove_tree(data_dir if what == "data folder" else home_of(data_dir))
     assert len(servers) == 2
     assert not any(server.lives() for server in servers)
+    if socket_folder.parent == Path("/tmp") or what != "data folder":
+        assert not socket_folder.exists()
 
 
 def test_damaged_data_says_what_to_do(data_dir: Path) -> None:

@@ -78,6 +78,7 @@ class _Held:
         self._layout: paths.Layout | None = None
         self._user: users.User | None = None
         self._servers: list[processes.Server] = []
+        self._socket: Path | None = None
 
     def take(self, parts: frozenset[str]) -> Endpoints:
         with users.exclusive(self._home):
@@ -90,6 +91,7 @@ class _Held:
                 self._servers += _found(valkey.find_server(layout))
             if _DATABASE in parts:
                 cluster = postgres.start(layout)
+                self._socket = Path(cluster.socket)
                 self._servers += _found(postgres.find_server(layout))
         return Endpoints(
             database_url=cluster.url(postgres.APP) if cluster else "",
@@ -106,6 +108,8 @@ class _Held:
             logger.warning("%s was removed while it was in use", self._home)
             users.leave(user)
             processes.stop(self._servers)
+            if self._socket is not None:
+                paths.remove_socket_folder(self._socket)
             return
         with users.exclusive(self._home):
             users.leave(user)

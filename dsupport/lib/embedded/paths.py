@@ -116,6 +116,8 @@ def remove_socket_folder(folder: Path) -> None:
     """Remove what a stopped server leaves of its socket folder outside our home."""
     if folder.parent == Path("/tmp"):  # noqa: S108 - only to compare
         with suppress(OSError):
+            for left in folder.glob(".s.PGSQL.*"):
+                left.unlink()
             folder.rmdir()
 
 
