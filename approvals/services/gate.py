@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from approvals import registry, rules
 from approvals.errors import AlreadyRejected, InvalidArguments, InvalidOrigin, KeyConflict
-from approvals.evidence import check_storable, freeze, freeze_evidence, masked
+from approvals.evidence import check_storable, clean, freeze, freeze_evidence, masked
 from approvals.models import Proposal
 from approvals.registry import Action, Execution
 from approvals.rules import Counts, Origin, Outcome, OutcomeStatus, ProposalStatus
@@ -34,6 +34,7 @@ GATE_FAILED = "gate_failed"
 _GATE_FAILED_ADVICE = "This could not be checked, so nothing was done. Hand over to a person."
 _MAX_KEY = 200
 _MAX_ID = 64
+_MAX_ARTICLE = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def _check_origin(origin: Origin) -> None:
         raise InvalidOrigin(f"A request needs a key of 1 to {_MAX_KEY} characters.")
     if max(len(origin.run_id), len(origin.conversation_id)) > _MAX_ID:
         raise InvalidOrigin(f"Ids of runs and conversations have at most {_MAX_ID} characters.")
-    check_storable([origin.key, origin.run_id, origin.conversation_id, list(origin.article_ids)])
+    check_storable([origin.key, origin.run_id, origin.conversation_id])
 
 
 def _serialise(tenant_id: int) -> None:
@@ -198,7 +199,7 @@ def _check_limits(request: _Request, tier: RiskTier) -> None:
 
 
 def _articles(origin: Origin) -> list[str]:
-    return sorted({name[:120] for name in origin.article_ids})
+    return sorted({clean(name, _MAX_ARTICLE) for name in origin.article_ids})
 
 
 def _draft(request: _Request, command: _Command) -> Proposal:
