@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dsupport.contract.errors import PortError
@@ -68,7 +68,7 @@ def test_retryable_failure_is_tried_again_after_growing_pauses() -> None:
 
 def test_pause_never_passes_the_longest_backoff() -> None:
     world = World()
-    world.script = [away() for _ in range(5)] + ["fine"]
+    world.script = [*(away() for _ in range(5)), "fine"]
     policy = CallPolicy(attempts=6, backoff=1.0, longest_backoff=3.0, trip_after=99)
     assert world.call(policy=policy) == "fine"
     assert world.slept == [1.0, 2.0, 3.0, 3.0, 3.0]
@@ -297,6 +297,7 @@ def test_policy_that_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
         CallPolicy(**wrong)
 
 
+@settings(deadline=None)
 @given(
     deadline=st.floats(0.1, 30),
     takes=st.floats(0, 5),

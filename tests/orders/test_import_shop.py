@@ -68,7 +68,7 @@ def test_real_shop_is_imported_whole_and_once(desk: Shop) -> None:
 def test_real_customer_gets_the_right_facts(shop: Shop, now: Any) -> None:
     import_tau2(path=DATA)
     source = json.loads((DATA / "db.json").read_text())["orders"]["#W2611340"]
-    order = Order.objects.get(number="#W2611340")
+    order: Any = Order.objects.get(number="#W2611340")
     assert order.customer.external_id == source["user_id"]
     shop.tenant = order.tenant
     facts = get_order(principal=shop.signed_in(order.customer), number="w2611340", now=now)

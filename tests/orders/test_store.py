@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -86,7 +86,7 @@ def whole_shop() -> ShopRows:
 
 
 @pytest.fixture
-def store(shop: Any) -> Iterator[Any]:
+def store(shop: Any) -> Callable[[ShopRows], ImportReport]:
     def run(rows: ShopRows) -> ImportReport:
         return store_shop(tenant=shop.tenant, rows=rows)
 
@@ -103,7 +103,7 @@ ALL = ("customers", "payment_methods", "products", "variants", "orders")
 def test_shop_is_stored_whole(store: Any) -> None:
     report = store(whole_shop())
     assert outcomes(report) == dict.fromkeys(ALL, "created")
-    stored = Order.objects.get()
+    stored: Any = Order.objects.get()
     assert stored.customer == Customer.objects.get()
     assert stored.customer.city == "Utrecht"
     assert [item.name for item in stored.items.all()] == ["Kettle", "Lid"]

@@ -231,7 +231,8 @@ def test_user_that_is_refused_takes_their_orders_along(tmp_path: Path) -> None:
     document = small_shop()
     del document["users"]["ada_moore_1"]["email"]
     rows = read(tmp_path, document)
-    assert rows.customers == rows.orders == []
+    assert rows.customers == []
+    assert rows.orders == []
     assert [item.row for item in rows.refused] == [
         "users/ada_moore_1",
         "orders/#W100",
