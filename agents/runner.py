@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from time import monotonic
+from typing import cast
 from uuid import UUID
 
 import structlog
@@ -15,7 +16,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from agents import endings
 from agents.answer import AnswerForm
-from agents.assembly import build_desk
+from agents.assembly import Architecture, build_desk
 from agents.context import assemble
 from agents.desk import turn_context
 from agents.endings import Posted
@@ -123,7 +124,7 @@ class _Work:
         self.talk: Talk = read_talk(run.conversation)
         self.scope = self._scope()
 
-    def answer(self) -> str:
+    def answer(self) -> str | None:
         """Draft, check and post; start over when the customer has written more meanwhile."""
         for round_number in range(MAX_ROUNDS):
             form = self._produce()
@@ -168,7 +169,8 @@ class _Work:
         )
 
     def _produce(self) -> AnswerForm:
-        desk = build_desk(self.run.architecture, all_tools(), intent_labels())
+        architecture = cast(Architecture, self.run.architecture)
+        desk = build_desk(architecture, all_tools(), intent_labels())
         messages = assemble(self.talk.past, self.talk.words)
         return produce_answer(desk, messages, self.scope, f"m{self.talk.upto}/")
 

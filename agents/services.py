@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 from uuid import UUID
 
 from django.conf import settings
@@ -221,11 +222,11 @@ def _find_sent(conversation: Conversation, client_id: str) -> Submitted | None:
     message = Message.objects.for_conversation(conversation).filter(client_id=client_id).first()
     if message is None:
         return None
-    return Submitted(message.pk, message.run_id, message.seq, duplicate=True)
+    return Submitted(message.pk, cast(UUID, message.run_id), message.seq, duplicate=True)
 
 
 def _active_run(conversation: Conversation) -> Run | None:
-    run: Run | None = conversation.runs.active().first()  # type: ignore[attr-defined]
+    run: Run | None = conversation.runs.active().first()
     return run
 
 

@@ -86,7 +86,7 @@ SELECT bump.last_seq, fence.cancel_asked FROM fence, bump
 
 def write(hold: Hold, events: Sequence[NewEvent], steps: Sequence[NewStep]) -> Written:
     """Append events and finished steps of a run in one statement, if the hold still stands."""
-    parameters = {
+    parameters: dict[str, Any] = {
         "run": hold.run_id,
         "owner": hold.owner,
         "attempt": hold.attempt,

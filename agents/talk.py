@@ -43,7 +43,7 @@ def read_talk(conversation: Conversation) -> Talk:
         past=[Said(m.author, m.text, _ticket(m)) for m in before],
         words=[m.text for m in asked],
         earlier_words=[m.text for m in before if m.author == Message.Author.CUSTOMER],
-        principal=Principal.from_json(asked[-1].principal),
+        principal=Principal.from_json(asked[-1].principal or {}),
         upto=asked[-1].seq,
         tickets=tickets,
     )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from agents.understanding.catalogue import HERE, Catalogue, load_catalogue
 from agents.understanding.entities import mask
-from agents.understanding.regression import Array, fit, softmax
+from agents.understanding.regression import Array, fit, softmax, times
 
 SHIPPED = HERE / "model.npz"
 RECIPE = "2"  # raise it when anything below changes what comes out
@@ -75,7 +75,7 @@ class IntentModel:
         chance that the message is not off topic. Below `floor` it is noise.
         """
         asked = np.asarray(vectors, np.float32)
-        cosines = asked @ self.examples.T
+        cosines = times(self.examples, asked.T).T
         top = np.stack(
             [
                 _top_mean(cosines[:, a:b])
@@ -83,7 +83,7 @@ class IntentModel:
             ],
             1,
         )
-        chance = 0.5 * softmax(asked @ self.weights.T + self.bias) + 0.5 * softmax(
+        chance = 0.5 * softmax(times(asked, self.weights.T) + self.bias) + 0.5 * softmax(
             top / TEMPERATURE
         )
         ours = cosines[:, self.owners != self.other].max(axis=1)

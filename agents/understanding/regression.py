@@ -17,6 +17,28 @@ Objective = Callable[[Array], tuple[float, Array]]
 
 _MEMORY = 10
 _ARMIJO = 1e-4
+_ROWS = 16
+
+
+def times(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Return `left @ right`, worked out in blocks of rows.
+
+    Blocks this small stay on one thread of the linear algebra library. Its threads would wait
+    for one another, on a busy machine far longer than the product takes.
+    """
+    return np.concatenate([left[i : i + _ROWS] @ right for i in range(0, len(left), _ROWS)])
+
+
+def _times_turned(left: Array, right: Array) -> Array:
+    """Return `left.T @ right` in the same way."""
+    total = np.zeros((left.shape[1], right.shape[1]))
+    for i in range(0, len(left), _ROWS):
+        total += left[i : i + _ROWS].T @ right[i : i + _ROWS]
+    return total
+
+
+def _dot(left: Array, right: Array) -> float:
+    return float((left * right).sum())
 
 
 def softmax(scores: NDArray[Any]) -> Array:
@@ -41,11 +63,13 @@ def fit(
 
     def objective(flat: Array) -> tuple[float, Array]:
         weights, bias = _unpack(flat, classes, dims)
-        chance = softmax(data @ weights.T + bias)
+        chance = softmax(times(data, weights.T) + bias)
         picked = np.clip(chance[np.arange(rows), labels], 1e-300, None)
         loss = -float(np.log(picked).sum()) * strength + 0.5 * float((weights**2).sum())
         error = (chance - target) * strength
-        gradient = np.concatenate([(error.T @ data + weights).ravel(), error.sum(axis=0)])
+        gradient = np.concatenate(
+            [(_times_turned(error, data) + weights).ravel(), error.sum(axis=0)]
+        )
         return loss, gradient
 
     return _unpack(minimise(objective, np.zeros(classes * dims + classes)), classes, dims)
@@ -70,7 +94,7 @@ def minimise(
         moved, new_value, new_gradient = _line_search(objective, point, value, gradient, direction)
         step, turn = moved - point, new_gradient - gradient
         point, value, gradient = moved, new_value, new_gradient
-        if float(step @ turn) <= 1e-12:
+        if _dot(step, turn) <= 1e-12:
             break
         steps.append(step)
         turns.append(turn)
@@ -83,22 +107,22 @@ def _two_loops(gradient: Array, steps: list[Array], turns: list[Array]) -> Array
     result = gradient.copy()
     shares: list[float] = []
     for step, turn in zip(reversed(steps), reversed(turns), strict=True):
-        share = float(step @ result) / float(step @ turn)
+        share = _dot(step, result) / _dot(step, turn)
         shares.append(share)
         result -= share * turn
     if steps:
-        result *= float(steps[-1] @ turns[-1]) / float(turns[-1] @ turns[-1])
+        result *= _dot(steps[-1], turns[-1]) / _dot(turns[-1], turns[-1])
     else:
-        result /= max(1.0, float(np.linalg.norm(gradient)))
+        result /= max(1.0, _dot(gradient, gradient) ** 0.5)
     for step, turn, share in zip(steps, turns, reversed(shares), strict=True):
-        result += step * (share - float(turn @ result) / float(step @ turn))
+        result += step * (share - _dot(turn, result) / _dot(step, turn))
     return result
 
 
 def _line_search(
     objective: Objective, point: Array, value: float, gradient: Array, direction: Array
 ) -> tuple[Array, float, Array]:
-    slope = float(gradient @ direction)
+    slope = _dot(gradient, direction)
     length = 1.0
     for _ in range(40):
         moved = point + length * direction

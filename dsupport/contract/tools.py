@@ -85,7 +85,8 @@ class ToolContext:
 
     `key` is the call's place in the run: a repeated execution after a crash carries the same
     key, so an effect is applied once. `customer_words` is what is being answered, and
-    `earlier_words` what the customer wrote before, oldest first. `evidence` is what the gate freezes with a proposal.
+    `earlier_words` what the customer wrote before, oldest first. `evidence` is what the gate
+    freezes with a proposal.
     """
 
     principal: Principal
