@@ -21,8 +21,8 @@ class PortTaken(InvalidInput):
 
     def __init__(self, port: int) -> None:
         super().__init__(
-            f"Port {port} is in use. Choose another one, for example --port {port % _LAST_PORT + 1}, or "
-            "let the system find a free one with --port 0."
+            f"Port {port} is in use. Choose another one, for example --port "
+            f"{port % _LAST_PORT + 1}, or let the system find a free one with --port 0."
         )
 
 

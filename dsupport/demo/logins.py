@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.contrib.auth.hashers import PBKDF2PasswordHasher, get_hasher
 
 from dsupport.demo import stories
 from dsupport.demo.source import StaffMember, read_shop
@@ -85,8 +85,10 @@ def make_password() -> str:
 
 
 def _hash(password: str) -> str:
-    hasher = PBKDF2PasswordHasher()
-    return hasher.encode(password, hasher.salt(), _ITERATIONS)
+    hasher = get_hasher()
+    if isinstance(hasher, PBKDF2PasswordHasher):
+        return hasher.encode(password, hasher.salt(), _ITERATIONS)
+    return hasher.encode(password, hasher.salt())
 
 
 def _role_of(member: StaffMember) -> str:
