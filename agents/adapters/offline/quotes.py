@@ -17,6 +17,7 @@ from agents.adapters.offline.words import (
     plain,
     sentences,
 )
+from agents.understanding.regression import times
 
 Embed = Callable[[list[str]], Any]
 
@@ -104,7 +105,7 @@ def _nearness(question: str, parts: Sequence[str], embed: Embed) -> list[float]:
         return []
     wanted = content_stems(question)
     vectors = np.asarray(embed([question, *parts]), np.float32)
-    cosines = vectors[1:] @ vectors[0]
+    cosines = times(vectors[1:], vectors[0])
     shared = [len(wanted & content_stems(part)) / max(1, len(wanted)) for part in parts]
     return [float(cosine) + 0.3 * share for cosine, share in zip(cosines, shared, strict=True)]
 
