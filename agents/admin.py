@@ -126,7 +126,7 @@ class EventAdmin(ReadOnlyAdmin):
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Fill the home page: how the desk does today, for the shops this person works for."""
     shops = ConversationAdmin(Conversation, admin.site).shop_ids(request)
-    runs = Run.objects.all() if shops is None else Run.objects.filter(tenant__in=shops)
+    runs = Run.objects.for_tenants(shops)
     start = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     today = runs.filter(created_at__gte=start)
     took = ExpressionWrapper(F("finished_at") - F("started_at"), output_field=DurationField())

@@ -190,7 +190,7 @@ async def _stream(run: Run, shop: Any, seq: int) -> AsyncIterator[str]:
 
 def _is_active(run_id: UUID, seq: int) -> bool:
     """Tell whether more events of a run may come after `seq`."""
-    run = Run.objects.select_related("conversation").get(pk=run_id)
+    run = Run.objects.for_worker(run_id).get()
     over = RunStatus(run.status) not in ACTIVE
     return not over or bool(events_after(run.conversation_id, seq, run_id=run_id, limit=1))
 

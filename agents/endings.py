@@ -54,7 +54,7 @@ def post_answer(
             return Posted.LOST
         if run.cancel_asked_at is not None:
             return Posted.CANCELLED
-        conversation = Conversation.objects.select_for_update().get(pk=run.conversation_id)
+        conversation = Conversation.objects.for_run(run).select_for_update().get()
         if _has_newer_words(conversation, talk) and not force:
             return Posted.NEWER_WORDS
         status = RunStatus.HANDED_OVER if form.escalated else RunStatus.COMPLETED
@@ -211,13 +211,9 @@ def _open_ticket(run: Run, evidence: Evidence, talk: Talk, *, reason: str, now: 
 
 def _lock(hold: Hold) -> Run | None:
     run: Run | None = (
-        Run.objects.select_for_update()
-        .filter(
-            pk=hold.run_id,
-            lease_owner=hold.owner,
-            attempt=hold.attempt,
-            status=RunStatus.RUNNING,
-        )
+        Run.objects.for_worker(hold.run_id)
+        .select_for_update()
+        .filter(lease_owner=hold.owner, attempt=hold.attempt, status=RunStatus.RUNNING)
         .first()
     )
     return run
@@ -228,7 +224,7 @@ def _finish(hold: Hold, post: Callable[[Run], None], status: RunStatus) -> str |
         run = _lock(hold)
         if run is None:
             return None
-        Conversation.objects.select_for_update().get(pk=run.conversation_id)
+        Conversation.objects.for_run(run).select_for_update().get()
         post(run)
     return status.value
 

@@ -90,7 +90,7 @@ def follow_run(run_id: UUID, *, on_event: Callable[[dict[str, Any]], None]) -> O
         here = Thread(target=_carry_out, args=(run_id,), name="run")
         here.start()
     events: list[dict[str, Any]] = []
-    conversation_id = Run.objects.values_list("conversation_id", flat=True).get(pk=run_id)
+    conversation_id = Run.objects.for_worker(run_id).values_list("conversation_id", flat=True).get()
     while True:
         here_ended = here is not None and not here.is_alive()
         over = here_ended or not _is_active(run_id)
@@ -113,13 +113,13 @@ def _carry_out(run_id: UUID) -> None:
 
 
 def _is_active(run_id: UUID) -> bool:
-    status = Run.objects.values_list("status", flat=True).get(pk=run_id)
+    status = Run.objects.for_worker(run_id).values_list("status", flat=True).get()
     return RunStatus(status) in ACTIVE
 
 
 def _read_outcome(run_id: UUID, events: list[dict[str, Any]]) -> Outcome:
-    run = Run.objects.select_related("conversation").get(pk=run_id)
-    said = Message.objects.for_conversation(run.conversation).filter(run=run)
+    run = Run.objects.for_worker(run_id).select_related("conversation").get()
+    said = Message.objects.for_run(run)
     answer = said.filter(author=Message.Author.ASSISTANT).first()
     closing = said.filter(author=Message.Author.SYSTEM).last()
     form = answer.form if answer else None

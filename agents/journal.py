@@ -43,13 +43,13 @@ class RunJournal:
         self.cancel_asked = False
         self.resumed = 0
         self._steps: dict[str, Any] = dict(
-            Step.objects.filter(run_id=hold.run_id).values_list("place", "result")
+            Step.objects.for_run(hold.run_id).values_list("place", "result")
         )
         self.trace = Tracer(
             hold.run_id,
             clock=clock,
             publish=self._publish,
-            known=Event.objects.filter(run_id=hold.run_id).values_list("key", flat=True),
+            known=Event.objects.for_run(hold.run_id).values_list("key", flat=True),
         )
 
     def model(self, place: str, ask: Callable[[], ModelReply]) -> ModelReply:

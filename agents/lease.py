@@ -51,7 +51,7 @@ def claim_run(run_id: UUID, owner: str) -> Hold | None:
     )
     if not taken:
         return None
-    attempt = Run.objects.values_list("attempt", flat=True).get(pk=run_id)
+    attempt = Run.objects.for_worker(run_id).values_list("attempt", flat=True).get()
     return Hold(run_id, owner, attempt)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 from typing import Any
 
 from django.db import models
@@ -22,8 +23,9 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
             mine |= Q(customer_id=principal.customer_id)
         return self.filter(mine, tenant_id=principal.tenant_id)
 
-    def for_tenant(self, tenant_id: int) -> ConversationQuerySet:
-        return self.filter(tenant_id=tenant_id)
+    def for_run(self, run: Run) -> ConversationQuerySet:
+        """Return the conversation of a run, for the worker that holds it."""
+        return self.filter(pk=run.conversation_id, tenant_id=run.tenant_id)
 
 
 class Conversation(models.Model):
@@ -64,6 +66,14 @@ class RunQuerySet(models.QuerySet["Run"]):
             conversation__in=Conversation.objects.for_principal(principal),
             tenant_id=principal.tenant_id,
         )
+
+    def for_tenants(self, tenant_ids: Collection[int] | None) -> RunQuerySet:
+        """Return the runs of some shops, for staff; None means all of them, for superusers."""
+        return self if tenant_ids is None else self.filter(tenant_id__in=tenant_ids)
+
+    def for_worker(self, run_id: uuid.UUID) -> RunQuerySet:
+        """Return one run by its id, for the process that carries it out or waits for it."""
+        return self.filter(pk=run_id)
 
     def active(self) -> RunQuerySet:
         return self.filter(status__in=[status.value for status in ACTIVE])
@@ -147,6 +157,10 @@ class MessageQuerySet(models.QuerySet["Message"]):
         """Return the messages of a conversation that the caller has already been allowed to see."""
         return self.filter(conversation=conversation).order_by("seq")
 
+    def for_run(self, run: Run) -> MessageQuerySet:
+        """Return what was said to and by a run that the caller may see or holds."""
+        return self.filter(run=run, conversation_id=run.conversation_id).order_by("seq")
+
 
 class Message(models.Model):
     """Something said, by whom. `seq` is its place in the stream of events."""
@@ -191,6 +205,12 @@ class Message(models.Model):
         return f"{self.get_author_display()}: {self.text[:60]}"
 
 
+class StepQuerySet(models.QuerySet["Step"]):
+    def for_run(self, run_id: uuid.UUID) -> StepQuerySet:
+        """Return the finished steps of a run that the caller may see or holds."""
+        return self.filter(run_id=run_id)
+
+
 class Step(models.Model):
     """A finished step of a run. A resumed run takes the result from here."""
 
@@ -206,6 +226,8 @@ class Step(models.Model):
     attempt = models.PositiveSmallIntegerField()
     at = models.DateTimeField()
 
+    objects: Any = StepQuerySet.as_manager()
+
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "place"], name="a_step_is_done_once")]
 
@@ -220,6 +242,10 @@ class EventQuerySet(models.QuerySet["Event"]):
         The caller has been allowed to see the conversation.
         """
         return self.filter(conversation_id=conversation_id, seq__gt=seq).order_by("seq")
+
+    def for_run(self, run_id: uuid.UUID) -> EventQuerySet:
+        """Return the events of a run that the caller may see or holds, in order."""
+        return self.filter(run_id=run_id).order_by("seq")
 
 
 class Event(models.Model):

@@ -88,7 +88,7 @@ def execute_run(run_id: UUID, around: Surroundings) -> str | None:
 
 
 def _attempt(hold: Hold, around: Surroundings) -> str | None:
-    run = Run.objects.select_related("tenant", "conversation").get(pk=hold.run_id)
+    run = Run.objects.for_worker(hold.run_id).select_related("tenant", "conversation").get()
     Run.objects.filter(pk=run.pk, started_at=None).update(started_at=around.now())
     journal = RunJournal(
         hold,

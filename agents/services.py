@@ -210,7 +210,8 @@ def _lock_conversation(principal: Principal, conversation_id: UUID | str) -> Con
     found = _find_conversation(principal, conversation_id)
     if found is None:
         raise ConversationNotFound("There is no such conversation. Start a new one.")
-    conversation: Conversation = Conversation.objects.select_for_update().get(pk=found.pk)
+    mine = Conversation.objects.for_principal(principal).filter(pk=found.pk)
+    conversation: Conversation = mine.select_for_update().get()
     if conversation.customer_id is None and principal.customer_id is not None:
         Conversation.objects.filter(pk=conversation.pk).update(customer_id=principal.customer_id)
     return conversation

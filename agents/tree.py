@@ -38,9 +38,9 @@ class _Page:
 
 def run_page(run: Run) -> dict[str, Any]:
     """Return the context of a run's page. Personal data is masked in inputs and outputs."""
-    events = [as_event(event) for event in Event.objects.filter(run=run).order_by("seq")]
-    asked = Message.objects.filter(run=run, author="customer").order_by("seq")
-    answer = Message.objects.filter(run=run).exclude(author="customer").order_by("seq").last()
+    events = [as_event(event) for event in Event.objects.for_run(run.pk)]
+    asked = Message.objects.for_run(run).filter(author="customer")
+    answer = Message.objects.for_run(run).exclude(author="customer").last()
     return {
         "run": run,
         "lines": _lines(events),
@@ -50,7 +50,7 @@ def run_page(run: Run) -> dict[str, Any]:
         "reviews": _of_type(events, "review.finished"),
         "denials": [e for e in events if e["type"].startswith("guardrail.")],
         "manifest": json.dumps(run.manifest, indent=2, sort_keys=True),
-        "steps": Step.objects.filter(run=run).count(),
+        "steps": Step.objects.for_run(run.pk).count(),
     }
 
 
