@@ -16,6 +16,7 @@ PRODUCT_LIMIT = 5
 VARIANT_LIMIT = 12
 _CANDIDATES = 200
 _WORDS_LIMIT = 12
+_TEXT_LIMIT = 500
 # Words that every question holds and no product is told by.
 _NOISE = frozenset(
     re.findall(
@@ -111,10 +112,14 @@ def _describe(product: Product, words: list[str], whole: str, currency: str) -> 
     variants = sorted(product.variants.all(), key=closeness)
     return {
         "name": product.name,
-        "description": product.description,
+        "description": _shorten(product.description),
         "variants": [_variant(variant, currency) for variant in variants[:VARIANT_LIMIT]],
         "more_variants": max(0, len(variants) - VARIANT_LIMIT),
     }
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _TEXT_LIMIT else f"{text[: _TEXT_LIMIT - 1]}…"
 
 
 def _variant(variant: Variant, currency: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from orders.rules import (
 
 Facts = dict[str, Any]
 _EVENT_LENGTH = 200
+_LINES_IN_A_LIST = 6
 
 
 def describe_order(order: Order, now: datetime) -> Facts:
@@ -48,8 +49,11 @@ def describe_order(order: Order, now: datetime) -> Facts:
 
 def summarise_order(order: Order, now: datetime) -> Facts:
     """Return the line of an order in a list."""
-    items = [f"{item.quantity} × {item.name}" for item in order.items.all()]
-    return {**_head(order, _delivery(order, now)), "items": items}
+    lines = [f"{item.quantity} × {item.name}" for item in order.items.all()]
+    shown = lines[:_LINES_IN_A_LIST]
+    if len(lines) > len(shown):
+        shown.append(f"and {len(lines) - len(shown)} more")
+    return {**_head(order, _delivery(order, now)), "items": shown}
 
 
 def describe_parcel(

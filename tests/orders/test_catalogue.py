@@ -93,3 +93,10 @@ def test_search_takes_a_handful_of_queries(stock: Any) -> None:
     with CaptureQueriesContext(connection) as statements:
         names(stock, "shirt jacket stove battery")
     assert len(statements) == 4  # shop, products, variants, prices
+
+
+def test_long_description_is_cut(stock: Any) -> None:
+    stock.product("Encyclopaedia", description="word " * 5000)
+    found = find_products(tenant_id=stock.tenant.pk, query="encyclopaedia")["products"][0]
+    assert len(found["description"]) == 500
+    assert found["description"].endswith("…")

@@ -191,6 +191,16 @@ def test_list_says_when_it_is_cut(shop: Any, now: datetime) -> None:
     assert found.more
 
 
+def test_list_names_a_few_lines_of_a_long_order(shop: Any, now: datetime) -> None:
+    customer = shop.customer()
+    order = shop.order(customer)
+    for number in range(9):
+        shop.item(order, name=f"Lamp {number}", quantity=2)
+    items = queries.list_orders(principal=shop.signed_in(customer), now=now).orders[0]["items"]
+    assert items[0] == "2 × Lamp 0"
+    assert items[6:] == ["and 3 more"]
+
+
 def test_list_takes_the_same_queries_for_many_orders(shop: Any, now: datetime) -> None:
     customer = shop.customer()
 
