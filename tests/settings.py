@@ -12,7 +12,9 @@ from dsupport.lib import embedded
 
 _ROOT = Path(__file__).resolve().parent.parent
 _DATA = Path(os.environ.get("DSUPPORT_TEST_SERVERS", _ROOT / ".dsupport" / "tests"))
-_given = all(os.environ.get(f"DSUPPORT_TEST_{name}") for name in ("DATABASE_OWNER_URL", "REDIS_URL"))
+_given = all(
+    os.environ.get(f"DSUPPORT_TEST_{name}") for name in ("DATABASE_OWNER_URL", "REDIS_URL")
+)
 
 if _given:
     for name in ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL"):

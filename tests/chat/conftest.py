@@ -54,7 +54,8 @@ class FakeDesk:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data=data)
         with urllib.request.urlopen(request, timeout=10) as reply:
-            return json.load(reply)
+            answer: dict[str, Any] = json.load(reply)
+        return answer
 
     def control(self, **what: Any) -> None:
         self._call("/_control", what)
@@ -70,7 +71,7 @@ class FakeDesk:
         return [message for message in self.state["received"] if message["text"] == text]
 
     def events(self, page: Page) -> list[str]:
-        return self.state["conversations"][conversation_of(page)]
+        return list(self.state["conversations"][conversation_of(page)])
 
 
 def conversation_of(page: Page) -> str:
@@ -91,8 +92,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[FakeDesk]:
-    script = Path(__file__).with_name("fake_server.py")
-    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "tests.chat.fake_server"]
+    root = Path(__file__).resolve().parents[2]
+    process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     with process, process.stdout:
         yield FakeDesk(process.stdout.readline().strip())

@@ -1,6 +1,6 @@
 """A small desk that speaks the chat's HTTP and WebSocket contract with scripted answers.
 
-    python tests/chat/fake_server.py --port 8765
+    python -m tests.chat.fake_server --port 8765
 
 Tests steer it over POST /_control and read GET /_state. It keeps everything in memory.
 """
@@ -17,8 +17,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -27,205 +26,21 @@ import django
 import uvicorn
 from django.conf import settings
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+from tests.chat.fake_desk import (
+    CUSTOMERS,
+    HOURS,
+    SHOP,
+    STARTERS,
+    Conversation,
+    Desk,
+    Refusal,
+)
 
-from scenarios import Scenario, scenario_for  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-
-SHOP = {
-    "slug": "hollis",
-    "name": "Hollis & Finch",
-    "mark": "HF",
-    "tagline": "Clothing and gear for long walks. Ask about an order, a return or anything else.",
-    "notice": "",
-}
-HOURS = {"open": False, "text": "Back Monday 9:00"}
-STARTERS = ["Where is my order?", "How long do I have to return something?", "My jacket arrived torn"]
-CUSTOMERS = [
-    {"email": "emma@example.com", "name": "Emma Bakker", "about": "Order 1042 is ten days late"},
-    {"email": "noor@example.com", "name": "Noor Haddad", "about": "Two orders delivered last week, one to return"},
-    {"email": "jonas@example.com", "name": "Jonas Weber", "about": "Paid with a gift card and a credit card"},
-]
-LONGEST = 8000
-
-
-@dataclass
-class Conversation:
-    id: str
-    owner: str
-    events: list[dict[str, Any]] = field(default_factory=list)
-    seen: dict[str, dict[str, Any]] = field(default_factory=dict)
-    tickets: list[str] = field(default_factory=list)
-    runs: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    posture: str = "auto"
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def emit(self, type_: str, data: dict[str, Any], *, run: str | None = None, **place: Any) -> dict[str, Any]:
-        event = {
-            "conversation": self.id,
-            "seq": len(self.events) + 1,
-            "run": run,
-            "at": datetime.now(UTC).isoformat(),
-            "type": type_,
-            "span": place.get("span"),
-            "parent": place.get("parent"),
-            "agent": place.get("agent"),
-            "data": data,
-        }
-        self.events.append(event)
-        self.changed.set()
-        return event
-
-
-class Refusal(Exception):
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.body = {"code": code, "message": message}
-
-
-@dataclass
-class Controls:
-    """What a test can do to the desk."""
-
-    pace: float = 0.0
-    refuse_sockets: bool = False
-    swallow_acks: bool = False
-    refuse_messages: str = ""
-    open: bool = False
-
-
-class Run:
-    """One scripted run; implements `scenarios.Stage`."""
-
-    def __init__(self, desk: Desk, conversation: Conversation, text: str, asker: str) -> None:
-        self.desk, self.conversation, self.text, self.asker = desk, conversation, text, asker
-        self.id = f"run-{secrets.token_hex(4)}"
-
-    @property
-    def ticket(self) -> str:
-        return self.desk.ticket_of(self.conversation)
-
-    async def say(self, type_: str, data: dict[str, Any], **place: Any) -> None:
-        self.conversation.emit(type_, data, run=self.id, **place)
-
-    async def pause(self, seconds: float) -> None:
-        await asyncio.sleep(seconds * self.desk.controls.pace)
-
-    async def hold(self) -> None:
-        await self.desk.gate.wait()
-
-    async def play(self, scenario: Scenario) -> None:
-        await self.say("run.started", {})
-        try:
-            status = await scenario(self)
-        except asyncio.CancelledError:
-            status = "cancelled"
-        await self.say("run.finished", {"status": status, "ms": 1240, "model_calls": 2, "cost": 0})
-
-
-class Desk:
-    def __init__(self) -> None:
-        self.conversations: dict[str, Conversation] = {}
-        self.sessions: dict[str, dict[str, Any]] = {}
-        self.sockets: set[asyncio.Task[Any]] = set()
-        self.controls = Controls()
-        self.gate = asyncio.Event()
-        self.gate.set()
-        self.received: list[dict[str, str]] = []
-        self.tickets = 1000
-
-    # -- conversations --
-
-    def find(self, id_: str, visitor: str) -> Conversation:
-        conversation = self.conversations.get(id_)
-        if conversation is None or conversation.owner != visitor:
-            raise Refusal(404, "unknown_conversation", "This conversation is not yours or not there.")
-        return conversation
-
-    def ticket_of(self, conversation: Conversation) -> str:
-        if not conversation.tickets:
-            self.tickets += 1
-            conversation.tickets.append(f"TKT-{self.tickets}")
-        return conversation.tickets[0]
-
-    def accept(self, conversation: Conversation, visitor: str, body: dict[str, Any]) -> dict[str, Any]:
-        text, client_id = str(body.get("text", "")), str(body.get("client_id", ""))
-        self.received.append({"text": text, "client_id": client_id})
-        if self.controls.refuse_messages:
-            raise Refusal(429, "too_many_messages", self.controls.refuse_messages)
-        if not text.strip() or len(text) > LONGEST:
-            raise Refusal(422, "bad_message", "A message has 1 to 8,000 characters.")
-        if client_id in conversation.seen:
-            return conversation.seen[client_id]
-        run = Run(self, conversation, text, self.session(visitor)["asker"])
-        silent = conversation.posture == "off"
-        message = {
-            "id": secrets.token_hex(4),
-            "author": "customer",
-            "name": "",
-            "text": text,
-            "client_id": client_id,
-            "label": "person",
-        }
-        event = conversation.emit("message", message, run=None if silent else run.id)
-        conversation.seen[client_id] = {"run_id": event["run"], "message_id": message["id"], "seq": event["seq"]}
-        if not silent:
-            conversation.runs[run.id] = asyncio.create_task(run.play(scenario_for(text)))
-        return conversation.seen[client_id]
-
-    def ask_person(self, conversation: Conversation) -> None:
-        opens = None if self.controls.open else "Monday 9:00"
-        data = {
-            "reason": "customer_request",
-            "ticket": self.ticket_of(conversation),
-            "text": "The whole conversation so far.",
-            "opens": opens,
-        }
-        conversation.emit("escalated", data)
-
-    def cancel(self, run: str) -> None:
-        for conversation in self.conversations.values():
-            if run in conversation.runs:
-                conversation.runs[run].cancel()
-
-    # -- who asks --
-
-    def session(self, visitor: str) -> dict[str, Any]:
-        return self.sessions.get(visitor, {"asker": "anonymous", "name": "", "orders": []})
-
-    def login(self, visitor: str, email: str) -> dict[str, Any]:
-        person = next((c for c in CUSTOMERS if c["email"] == email), None)
-        if person is None:
-            raise Refusal(401, "wrong_login", "E-mail and password do not match. Check both and try again.")
-        self.sessions[visitor] = {"asker": "signed_in", "name": person["name"], "orders": []}
-        return self.sessions[visitor]
-
-    def prove(self, visitor: str, body: dict[str, Any]) -> dict[str, Any]:
-        if (body.get("order"), body.get("email")) != ("1042", "emma@example.com"):
-            raise Refusal(403, "not_proved", "No order with this number and e-mail. Check both in your confirmation.")
-        self.sessions[visitor] = {"asker": "guest_with_order", "name": "", "orders": ["1042"]}
-        return self.sessions[visitor]
-
-    # -- steering --
-
-    def control(self, body: dict[str, Any]) -> None:
-        for name in ("pace", "refuse_sockets", "swallow_acks", "refuse_messages", "open"):
-            if name in body:
-                setattr(self.controls, name, body[name])
-        if body.get("drop_sockets"):
-            for task in list(self.sockets):
-                task.cancel()
-        if "hold" in body:
-            (self.gate.clear if body["hold"] else self.gate.set)()
-        for id_, event in body.get("emit", []):
-            if event["type"] == "posture.changed":
-                self.conversations[id_].posture = event["data"]["posture"]
-            self.conversations[id_].emit(event["type"], event["data"], run=event.get("run"))
 
 
 # -- HTTP --------------------------------------------------------------------------------------
@@ -241,7 +56,7 @@ class Request:
 
 
 def routes(desk: Desk, request: Request) -> tuple[int, Any]:
-    """Answer the JSON addresses; None when there is no such address."""
+    """Answer the JSON addresses, or refuse one that is not there."""
     key = f"{request.method} {request.path}"
     visitor, body = request.visitor, request.body
     simple: dict[str, Callable[[], tuple[int, Any]]] = {
@@ -252,7 +67,7 @@ def routes(desk: Desk, request: Request) -> tuple[int, Any]:
         "POST /api/session/demo": lambda: (200, desk.login(visitor, body["email"])),
         "GET /api/session/demo-customers": lambda: (200, CUSTOMERS),
         "DELETE /api/session": lambda: (200, desk.sessions.pop(visitor, {}) and {}),
-        "POST /_control": lambda: (200, desk.control(body) or {}),
+        "POST /_control": lambda: (200, _steer(desk, body)),
         "GET /_state": lambda: (200, _state(desk)),
     }
     if key in simple:
@@ -300,6 +115,11 @@ def _password(desk: Desk, visitor: str, body: dict[str, Any]) -> dict[str, Any]:
     return desk.login(visitor, body["email"] if body.get("password") == "walking" else "")
 
 
+def _steer(desk: Desk, body: dict[str, Any]) -> dict[str, Any]:
+    desk.control(body)
+    return {}
+
+
 def _state(desk: Desk) -> dict[str, Any]:
     return {
         "received": desk.received,
@@ -335,20 +155,42 @@ def render(name: str, context: dict[str, Any]) -> bytes:
 def page(desk: Desk, query: dict[str, list[str]], *, demo: bool, embed: bool) -> bytes:
     shop = {**SHOP, "notice": query.get("notice", [""])[0]}
     hours = {"open": True, "text": "People are here until 17:00"} if desk.controls.open else HOURS
-    config = {"shop": SHOP["slug"], "api": "/api", "ws": "/ws", "help": "/help", "demo": demo, "sw": "/sw.js"}
-    context = {"shop": shop, "hours": hours, "starters": STARTERS, "demo": demo, "embed": embed, "config_json": config}
+    config = {
+        "shop": SHOP["slug"],
+        "api": "/api",
+        "ws": "/ws",
+        "help": "/help",
+        "demo": demo,
+        "sw": "/sw.js",
+    }
+    context = {
+        "shop": shop,
+        "hours": hours,
+        "starters": STARTERS,
+        "demo": demo,
+        "embed": embed,
+        "config_json": config,
+    }
     return render("chat/page.html", context)
 
 
 def article(doc_id: str, query: dict[str, list[str]]) -> bytes:
     version = int(query.get("version", ["3"])[0])
     html = (
-        '<h2 id="how-long-you-have">How long you have</h2><p>You can send items back within 30 days of delivery.</p>'
+        '<h2 id="how-long-you-have">How long you have</h2>'
+        "<p>You can send items back within 30 days of delivery.</p>"
         "<ul><li>Unused, in the original packaging.</li><li>Sale items too.</li></ul>"
     )
-    article_ = {"title": "Returns policy", "version": version, "updated_on": "12 October 2026", "html": html}
+    article_ = {
+        "title": "Returns policy",
+        "version": version,
+        "updated_on": "12 October 2026",
+        "html": html,
+    }
     current = f"/help/{doc_id}?shop=hollis" if version < 5 else ""
-    return render("chat/article.html", {"shop": SHOP, "article": {**article_, "current_url": current}})
+    return render(
+        "chat/article.html", {"shop": SHOP, "article": {**article_, "current_url": current}}
+    )
 
 
 def policy() -> str:
@@ -366,9 +208,17 @@ def files(path: str) -> tuple[bytes, str] | None:
     if path == "/sw.js":
         path = "/static/chat/sw.js"
     target = (ROOT / path.lstrip("/")).resolve()
-    if not path.startswith("/static/") or not target.is_relative_to(ROOT / "static") or not target.is_file():
+    if (
+        not path.startswith("/static/")
+        or not target.is_relative_to(ROOT / "static")
+        or not target.is_file()
+    ):
         return None
-    kind = "application/manifest+json" if target.suffix == ".webmanifest" else mimetypes.guess_type(target.name)[0]
+    kind = (
+        "application/manifest+json"
+        if target.suffix == ".webmanifest"
+        else mimetypes.guess_type(target.name)[0]
+    )
     return target.read_bytes(), kind or "application/octet-stream"
 
 
@@ -393,7 +243,9 @@ async def read_body(receive: Receive) -> dict[str, Any]:
 def document(desk: Desk, request: Request) -> tuple[bytes, str] | None:
     if request.path in {"/", "/plain", "/embed"}:
         demo = request.path != "/plain"
-        return page(desk, request.query, demo=demo, embed=request.path == "/embed"), "text/html; charset=utf-8"
+        return page(
+            desk, request.query, demo=demo, embed=request.path == "/embed"
+        ), "text/html; charset=utf-8"
     help_page = re.fullmatch(r"/help/([\w-]+)", request.path)
     if help_page:
         return article(help_page[1], request.query), "text/html; charset=utf-8"
@@ -415,7 +267,9 @@ async def serve_http(desk: Desk, scope: Scope, receive: Receive, send: Send) -> 
     visitor = visitor_of(scope)
     query = parse_qs(scope["query_string"].decode())
     body = await read_body(receive)
-    status, content, kind = answer(desk, Request(scope["method"], scope["path"], query, body, visitor))
+    status, content, kind = answer(
+        desk, Request(scope["method"], scope["path"], query, body, visitor)
+    )
     headers = [
         (b"content-type", kind.encode()),
         (b"content-security-policy", policy().encode()),
@@ -439,7 +293,9 @@ async def push(desk: Desk, conversation: Conversation, state: dict[str, int], se
             await asyncio.wait_for(conversation.changed.wait(), 0.05)
 
 
-async def hear(desk: Desk, conversation: Conversation, visitor: str, frame: dict[str, Any], send: Send) -> None:
+async def hear(
+    desk: Desk, conversation: Conversation, visitor: str, frame: dict[str, Any], send: Send
+) -> None:
     try:
         if frame["type"] == "message":
             desk.accept(conversation, visitor, frame)
@@ -449,7 +305,12 @@ async def hear(desk: Desk, conversation: Conversation, visitor: str, frame: dict
             desk.cancel(frame["run"])
     except Refusal as refusal:
         data = {**refusal.body, "client_id": frame.get("client_id")}
-        await send({"type": "websocket.send", "text": json.dumps({"type": "error", "seq": None, "data": data})})
+        await send(
+            {
+                "type": "websocket.send",
+                "text": json.dumps({"type": "error", "seq": None, "data": data}),
+            }
+        )
 
 
 async def serve_socket(desk: Desk, scope: Scope, receive: Receive, send: Send) -> None:
@@ -495,9 +356,14 @@ def application(desk: Desk) -> Callable[[Scope, Receive, Send], Awaitable[None]]
 async def main(port: int) -> None:
     configure_django()
     listener = socket.create_server(("127.0.0.1", port))
-    print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+    sys.stdout.write(f"http://127.0.0.1:{listener.getsockname()[1]}\n")
+    sys.stdout.flush()
     config = uvicorn.Config(
-        application(Desk()), log_level="warning", lifespan="off", ws="websockets-sansio", timeout_graceful_shutdown=1
+        application(Desk()),
+        log_level="warning",
+        lifespan="off",
+        ws="websockets-sansio",
+        timeout_graceful_shutdown=1,
     )
     await uvicorn.Server(config).serve(sockets=[listener])
 

@@ -16,8 +16,9 @@ class Stage(Protocol):
 
     asker: str
     text: str
-    ticket: str
 
+    @property
+    def ticket(self) -> str: ...
     async def say(self, type_: str, data: Data, **place: Any) -> None: ...
     async def pause(self, seconds: float) -> None: ...
     async def hold(self) -> None: ...
@@ -76,31 +77,62 @@ async def order(stage: Stage) -> str:
     """Look up an order and its parcel through a specialist; a stranger is asked who they are."""
     if stage.asker == "anonymous":
         await think(stage, "s1", "orchestrator", 41)
-        await stage.say("answer", reply("I can look that up for the person who ordered. Tell me who you are first.", needs="identity"))
+        await stage.say(
+            "answer",
+            reply(
+                "I can look that up for the person who ordered. Tell me who you are first.",
+                needs="identity",
+            ),
+        )
         return "completed"
     await think(stage, "s1", "orchestrator", 38)
     ask = {"tool": "ask_orders", "text": "Asking about your order…", "arguments": {}}
     await stage.say("tool.called", ask, span="s2", agent="orchestrator")
     await think(stage, "s3", "orders", 52, parent="s2")
-    look = {"tool": "get_order", "text": "Looking up order 1042…", "arguments": {"order_number": "1042"}}
+    look = {
+        "tool": "get_order",
+        "text": "Looking up order 1042…",
+        "arguments": {"order_number": "1042"},
+    }
     await stage.say("tool.called", look, span="s4", agent="orders", parent="s2")
     await stage.pause(0.4)
     await stage.hold()
-    done = {"tool": "get_order", "ok": True, "ms": 23, "summary": "In transit, 2 items, promised 20 November 2026"}
+    done = {
+        "tool": "get_order",
+        "ok": True,
+        "ms": 23,
+        "summary": "In transit, 2 items, promised 20 November 2026",
+    }
     await stage.say("tool.finished", done, span="s4", agent="orders", parent="s2")
-    track = {"tool": "track_shipment", "text": "Asking the carrier…", "arguments": {"order_number": "1042"}}
+    track = {
+        "tool": "track_shipment",
+        "text": "Asking the carrier…",
+        "arguments": {"order_number": "1042"},
+    }
     await stage.say("tool.called", track, span="s5", agent="orders", parent="s2")
     await stage.pause(0.4)
-    done = {"tool": "track_shipment", "ok": True, "ms": 184, "summary": "Last scan 24 November 2026, depot Zwolle"}
+    done = {
+        "tool": "track_shipment",
+        "ok": True,
+        "ms": 184,
+        "summary": "Last scan 24 November 2026, depot Zwolle",
+    }
     await stage.say("tool.finished", done, span="s5", agent="orders", parent="s2")
     done = {"tool": "ask_orders", "ok": True, "ms": 312, "summary": ""}
     await stage.say("tool.finished", done, span="s2", agent="orchestrator")
-    await stage.say("review.finished", {"approved": True, "problems": [], "round": 1}, span="s6", agent="reviewer")
+    await stage.say(
+        "review.finished",
+        {"approved": True, "problems": [], "round": 1},
+        span="s6",
+        agent="reviewer",
+    )
     await stage.pause(0.3)
     text = (
-        "Order **1042** is on its way and ten days late. It was promised for 20 November 2026; the last scan was on "
-        "24 November 2026 at the depot in Zwolle.\n\nWhat is in it:\n\n- Ridge rain jacket, moss, M: €129.00\n"
-        "- Trail socks, two pairs: €18.50\n\nIf it has not moved by Wednesday, I can pass it to a person who asks the carrier to search for it."
+        "Order **1042** is on its way and ten days late. It was promised for 20 November 2026; "
+        "the last scan was on 24 November 2026 at the depot in Zwolle.\n\nWhat is in it:\n\n"
+        "- Ridge rain jacket, moss, M: €129.00\n- Trail socks, two pairs: €18.50\n\n"
+        "If it has not moved by Wednesday, I can pass it to a person who asks the carrier to "
+        "search for it."
     )
     await stage.say("answer", reply(text, confidence=0.93))
     return "completed"
@@ -109,24 +141,45 @@ async def order(stage: Stage) -> str:
 async def returns(stage: Stage) -> str:
     """Answer from two articles, one of them changed since."""
     await think(stage, "s1", "assistant", 36)
-    call = {"tool": "search_kb", "text": "Searching the help articles…", "arguments": {"query": "return period"}}
+    call = {
+        "tool": "search_kb",
+        "text": "Searching the help articles…",
+        "arguments": {"query": "return period"},
+    }
     await stage.say("tool.called", call, span="s2", agent="assistant")
     await stage.pause(0.3)
     hits = [
         {**RETURNS, "score": 0.87},
         {**REFUNDS, "score": 0.71},
-        {"doc_id": "shipping", "title": "Shipping costs", "heading": "Shipping costs", "version": 2, "score": 0.34},
+        {
+            "doc_id": "shipping",
+            "title": "Shipping costs",
+            "heading": "Shipping costs",
+            "version": 2,
+            "score": 0.34,
+        },
     ]
     found = {"query": "return period", "hits": hits, "cutoff": 0.42, "band": "answer"}
     await stage.say("retrieval.finished", found, span="s3", parent="s2", agent="assistant")
     await stage.pause(0.3)
-    await stage.say("tool.finished", {"tool": "search_kb", "ok": True, "ms": 61, "summary": "2 articles"}, span="s2", agent="assistant")
+    await stage.say(
+        "tool.finished",
+        {"tool": "search_kb", "ok": True, "ms": 61, "summary": "2 articles"},
+        span="s2",
+        agent="assistant",
+    )
     await think(stage, "s4", "assistant", 44)
-    await stage.say("review.finished", {"approved": True, "problems": [], "round": 1}, span="s5", agent="reviewer")
+    await stage.say(
+        "review.finished",
+        {"approved": True, "problems": [], "round": 1},
+        span="s5",
+        agent="reviewer",
+    )
     text = (
-        "You have **30 days after delivery** to send an item back. It has to be unused and in its original packaging.\n\n"
-        "- Returns from the Netherlands, Belgium and Germany are free.\n- The refund goes to the way you paid, within "
-        "5 working days after the parcel reaches us.\n- Sale items can be returned too; gift cards cannot.\n\n"
+        "You have **30 days after delivery** to send an item back. It has to be unused and in its "
+        "original packaging.\n\n- Returns from the Netherlands, Belgium and Germany are free.\n"
+        "- The refund goes to the way you paid, within 5 working days after the parcel is here.\n"
+        "- Sale items can be returned too; gift cards cannot.\n\n"
         "The steps are in [the returns article](/help/returns)."
     )
     await stage.say("answer", reply(text, intent="return_policy", sources=[RETURNS, REFUNDS]))
@@ -139,11 +192,13 @@ async def person(stage: Stage) -> str:
     passed = {
         "reason": "complaint",
         "ticket": stage.ticket,
-        "text": "The jacket of order 1042 arrived with a torn sleeve, and you would like a new one.",
+        "text": "The jacket of order 1042 arrived with a torn sleeve. You would like a new one.",
         "opens": "Monday 9:00",
     }
     await stage.say("escalated", passed, span="s2", agent="assistant")
-    text = "I am sorry about the sleeve. I have passed this to a person, who can arrange a new jacket."
+    text = (
+        "I am sorry about the sleeve. I have passed this to a person, who can arrange a new jacket."
+    )
     await stage.say("answer", reply(text, escalated=True, ticket_id=stage.ticket))
     return "handed_over"
 
@@ -156,7 +211,11 @@ async def hostile(stage: Stage) -> str:
         "[away](https://evil.example/) [half](//evil.example/help/x) **<b>bold</b>**"
     )
     source = {**RETURNS, "title": "<i>Returns</i>", "url": "javascript:window.broken=1"}
-    await stage.say("tool.called", {"tool": "<b>x</b>", "text": "<b>Looking</b>…", "arguments": {"a": "<i>"}}, span="s1")
+    await stage.say(
+        "tool.called",
+        {"tool": "<b>x</b>", "text": "<b>Looking</b>…", "arguments": {"a": "<i>"}},
+        span="s1",
+    )
     await stage.say("answer", reply(text, sources=[source]))
     return "completed"
 
@@ -169,7 +228,11 @@ async def fails(stage: Stage) -> str:
 async def many(stage: Stage) -> str:
     """Say more than a hundred things, and things this page has never heard of."""
     for index in range(120):
-        await stage.say("tool.called", {"tool": "get_order", "text": f"Step {index}…", "arguments": {}}, span=f"n{index}")
+        await stage.say(
+            "tool.called",
+            {"tool": "get_order", "text": f"Step {index}…", "arguments": {}},
+            span=f"n{index}",
+        )
         await stage.say("weather.changed", {"rain": True})
     await stage.say("answer", reply("All 120 steps are done."))
     return "completed"
@@ -177,7 +240,9 @@ async def many(stage: Stage) -> str:
 
 async def tour(stage: Stage) -> str:
     """Send the events of later stages, which must be shown as plain lines."""
-    await stage.say("guardrail.denied", {"point": "before_tool", "reason": "order_not_yours"}, span="g1")
+    await stage.say(
+        "guardrail.denied", {"point": "before_tool", "reason": "order_not_yours"}, span="g1"
+    )
     await stage.say("proposal.created", {"text": "A refund of €49.90 was prepared."}, span="g2")
     await stage.say("confirmation.asked", {}, span="g3")
     await stage.say("answer", reply("That is what later looks like."))

@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.chat.conftest import Chat, FakeDesk
+
 pytestmark = pytest.mark.browser
 
 # A socket of the worst kind: loses every fifth frame and delivers every third one twice.
@@ -27,18 +29,18 @@ window.WebSocket = class extends Real {
 """
 
 
-def cut(page: Page, desk) -> None:
+def cut(page: Page, desk: FakeDesk) -> None:
     """Take the server out of reach, sockets and requests alike."""
     page.route("**/api/**", lambda route: route.abort())
     desk.control(refuse_sockets=True, drop_sockets=True)
 
 
-def mend(page: Page, desk) -> None:
+def mend(page: Page, desk: FakeDesk) -> None:
     page.unroute("**/api/**")
     desk.control(refuse_sockets=False)
 
 
-def steps_shown(chat) -> list[str]:
+def steps_shown(chat: Chat) -> list[str]:
     how = chat.thread.get_by_role("button", name=re.compile("^How"))
     if how.get_attribute("aria-expanded") == "false":
         how.click()
@@ -84,8 +86,6 @@ def test_socket_dropped_while_working_loses_and_repeats_nothing(chat, desk):
 
 
 def test_socket_that_loses_and_doubles_frames_shows_everything_once(context, desk, troubles):
-    from tests.chat.conftest import Chat
-
     page = context.new_page()
     page.add_init_script(UNRELIABLE)
     page.goto(desk.url)
@@ -111,14 +111,19 @@ def test_message_while_unreachable_is_kept_and_sent_once(chat, desk):
     assert desk.events(chat.page).count("message") == 2
 
 
-def test_try_now_does_not_wait_for_the_next_attempt(chat, desk):
+def test_try_now_does_not_wait_for_the_next_attempt(context, desk, troubles):
+    page = context.new_page()
+    page.clock.install()
+    page.goto(desk.url)
+    chat = Chat(page, desk)
     chat.ask("Good morning")
-    cut(chat.page, desk)
-    # By the fifth attempt the pause is longer than this test takes.
-    chat.page.wait_for_timeout(8_000)
-    mend(chat.page, desk)
+    cut(page, desk)
+    expect(chat.bar).to_contain_text("Reconnecting…")
+    # From here the page's own timers stand still, so that only the button can help.
+    page.clock.pause_at(page.evaluate("Date.now()") + 60_000)
+    mend(page, desk)
     chat.bar.get_by_role("button", name="Try now").click()
-    expect(chat.bar).to_contain_text("Connected again.", timeout=3_000)
+    expect(chat.bar).to_contain_text("Connected again.")
 
 
 def test_first_message_while_unreachable_waits(chat, desk):
@@ -191,7 +196,9 @@ def test_refused_message_says_why_and_can_be_retried_or_edited(chat, desk):
 
 
 def test_conversation_gone_starts_another_with_the_message(chat, desk):
-    chat.page.evaluate("sessionStorage['dsupport:hollis:conversation'] = JSON.stringify('c-of-someone-else')")
+    chat.page.evaluate(
+        "sessionStorage['dsupport:hollis:conversation'] = JSON.stringify('c-of-someone-else')"
+    )
     chat.page.reload()
     chat.ask("Good morning")
     expect(chat.own).to_have_count(1)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
+
+from tests.chat.conftest import Chat
 
 pytestmark = pytest.mark.browser
 
 
-def block(chat):
+def block(chat: Chat) -> Locator:
     return chat.thread.locator(".handover")
 
 
@@ -18,7 +20,9 @@ def test_hand_over_says_why_what_and_when(chat):
     chat.ask("My jacket arrived torn")
     expect(block(chat)).to_contain_text("A complaint is for a person to read.")
     expect(block(chat)).to_contain_text("The jacket of order 1042 arrived with a torn sleeve")
-    expect(block(chat)).to_contain_text("We are back Monday 9:00, and somebody answers in this chat then.")
+    expect(block(chat)).to_contain_text(
+        "We are back Monday 9:00, and somebody answers in this chat then."
+    )
     expect(block(chat).locator(".handover__number")).to_have_text(re.compile(r"TKT-\d+"))
     expect(chat.page.locator("#live")).to_contain_text("Your ticket number is TKT-")
 
@@ -63,7 +67,9 @@ def test_person_asked_while_unreachable_is_asked_later(chat, desk):
     chat.page.route("**/api/**", lambda route: route.abort())
     desk.control(refuse_sockets=True, drop_sockets=True)
     chat.page.locator("#foot-person").click()
-    expect(chat.thread.locator(".note")).to_contain_text("passed on as soon as the connection is back")
+    expect(chat.thread.locator(".note")).to_contain_text(
+        "passed on as soon as the connection is back"
+    )
     chat.page.unroute("**/api/**")
     desk.control(refuse_sockets=False)
     expect(block(chat)).to_have_count(1)
@@ -73,12 +79,20 @@ def test_person_joining_silences_the_assistant(chat, desk):
     chat.ask("My jacket arrived torn")
     joined = {"posture": "off", "by": "mila", "name": "Mila de Wit", "role": "Support"}
     desk.emit(chat.page, "posture.changed", joined)
-    expect(chat.thread.locator(".note")).to_contain_text("Mila de Wit, Support joined. The assistant is silent now.")
-    expect(chat.page.locator("#foot-chat")).to_contain_text("Mila de Wit, Support. A person answers you.")
+    expect(chat.thread.locator(".note")).to_contain_text(
+        "Mila de Wit, Support joined. The assistant is silent now."
+    )
+    expect(chat.page.locator("#foot-chat")).to_contain_text(
+        "Mila de Wit, Support. A person answers you."
+    )
     chat.say("Thank you")
     expect(chat.own.last).to_contain_text("Sent")
     expect(chat.thread.locator("[data-working]")).to_have_count(0)
-    desk.emit(chat.page, "posture.changed", {"posture": "auto", "by": "mila", "name": "Mila de Wit", "role": ""})
+    desk.emit(
+        chat.page,
+        "posture.changed",
+        {"posture": "auto", "by": "mila", "name": "Mila de Wit", "role": ""},
+    )
     expect(chat.page.locator("#foot-person")).to_be_visible()
 
 

@@ -34,7 +34,9 @@ def test_wrong_password_says_what_to_do(chat):
     chat.card.get_by_label("E-mail").fill("emma@example.com")
     chat.card.get_by_label("Password").fill("running")
     chat.card.get_by_role("button", name="Sign in").click()
-    expect(chat.card.get_by_role("alert")).to_have_text("E-mail and password do not match. Check both and try again.")
+    expect(chat.card.get_by_role("alert")).to_have_text(
+        "E-mail and password do not match. Check both and try again."
+    )
     assert "running" not in chat.page.evaluate("JSON.stringify(sessionStorage)")
 
 

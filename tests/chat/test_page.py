@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
+
+from tests.chat.conftest import FakeDesk
 
 pytestmark = pytest.mark.browser
 
@@ -17,26 +20,34 @@ CONTRAST = """() => {
   const over = (top, under) => top.slice(0, 3).map((c, i) => c * top[3] + under[i] * (1 - top[3]));
   const background = (element) => {
     const layers = [];
-    for (let node = element; node; node = node.parentElement) layers.push(parse(getComputedStyle(node).backgroundColor));
+    for (let node = element; node; node = node.parentElement) {
+      layers.push(parse(getComputedStyle(node).backgroundColor));
+    }
     return layers.reverse().reduce((under, top) => over(top, under), [255, 255, 255]);
   };
   const light = (rgb) => {
-    const [r, g, b] = rgb.map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    const linear = (c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    const [r, g, b] = rgb.map((c) => linear(c / 255));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const ratio = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const ratio = (a, b) => {
+    const [low, high] = [light(a), light(b)].sort((one, two) => one - two);
+    return (high + 0.05) / (low + 0.05);
+  };
   const seen = new Map();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement;
-    if (!walker.currentNode.textContent.trim() || !element.checkVisibility({ opacityProperty: true })) continue;
+    if (!walker.currentNode.textContent.trim()) continue;
+    if (!element.checkVisibility({ opacityProperty: true })) continue;
     if (element.closest(".unseen, script, .sprite, button:disabled")) continue;
     const style = getComputedStyle(element);
     const ground = background(element);
     const value = ratio(over(parse(style.color), ground), ground);
     const size = parseFloat(style.fontSize);
     const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
-    seen.set(`${element.className || element.tagName}: ${style.color} on ${ground.map(Math.round)}`, [value, large ? 3 : 4.5]);
+    const where = `${element.className || element.tagName}: ${style.color} on ${ground}`;
+    seen.set(where, [value, large ? 3 : 4.5]);
   }
   return [...seen].map(([where, [value, least]]) => ({ where, value, least }));
 }"""
@@ -54,13 +65,20 @@ SHIFTS = """() => {
   window.shifts = [];
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
-      if (!entry.hadRecentInput) window.shifts.push([entry.value, entry.sources.map((s) => s.node?.className ?? "")]);
+      if (entry.hadRecentInput) continue;
+      window.shifts.push([entry.value, entry.sources.map((s) => s.node?.className ?? "")]);
     }
   }).observe({ type: "layout-shift", buffered: true });
 }"""
 
 
-def open_page(context, desk, *, viewport=None, motion="reduce") -> Page:
+def open_page(
+    context: BrowserContext,
+    desk: FakeDesk,
+    *,
+    viewport: ViewportSize | None = None,
+    motion: Literal["reduce", "no-preference"] = "reduce",
+) -> Page:
     page = context.new_page()
     if viewport:
         page.set_viewport_size(viewport)
@@ -78,17 +96,24 @@ def talk(page: Page, *texts: str) -> None:
         page.locator(".row--turn .prose").nth(before).wait_for()
 
 
-def fill_with_everything(page: Page, desk) -> None:
+def fill_with_everything(page: Page, desk: FakeDesk) -> None:
     """Bring every kind of row onto the page: answers, tree, hand-over, notes, a person, a form."""
-    from tests.chat.conftest import FakeDesk
-
-    assert isinstance(desk, FakeDesk)
-    talk(page, "tour", "How long may I return this?", "My jacket arrived torn", "Where is order 1042?")
+    talk(
+        page,
+        "tour",
+        "How long may I return this?",
+        "My jacket arrived torn",
+        "Where is order 1042?",
+    )
     for how in page.locator(".mini--how").all()[:2]:
         how.click()
     page.locator(".step[data-state=error]").first.wait_for()
     page.locator(".hit").first.wait_for()
-    desk.emit(page, "message", {"id": "1", "author": "staff", "name": "Mila", "label": "person", "text": "Hello"})
+    desk.emit(
+        page,
+        "message",
+        {"id": "1", "author": "staff", "name": "Mila", "label": "person", "text": "Hello"},
+    )
     page.locator(".row--other").wait_for()
     page.get_by_role("tab", name="One order").click()
     page.get_by_role("button", name="Show this order").click()
@@ -103,7 +128,9 @@ def test_first_screen_says_who_answers_and_how_to_start(page):
     expect(page.locator(".assurance")).to_contain_text("A person can take over at any time.")
     expect(page.locator(".assurance")).to_contain_text("Nobody is here right now. Back Monday 9:00")
     expect(page.get_by_role("button", name="Talk to a person")).to_have_count(1)
-    expect(page.get_by_role("list", name="Questions people often start with").get_by_role("button")).to_have_count(3)
+    expect(
+        page.get_by_role("list", name="Questions people often start with").get_by_role("button")
+    ).to_have_count(3)
     expect(page.get_by_role("textbox")).to_have_count(1)
     expect(page.get_by_label("Your message")).to_be_focused()
 
@@ -125,9 +152,10 @@ def test_first_paint_weighs_less_than_100_kb(page, desk):
     page.goto(desk.url)
     sizes = page.evaluate(
         """async () => {
-          const own = performance.getEntriesByType('resource').filter((e) => /\\.(js|css)$/.test(e.name) && e.startTime < 700);
-          const names = [...new Set(own.map((e) => e.name))];
-          return Promise.all(names.map(async (name) => [name, (await (await fetch(name)).blob()).size]));
+          const early = performance.getEntriesByType('resource').filter((e) => e.startTime < 700);
+          const own = early.map((e) => e.name).filter((name) => /\\.(js|css)$/.test(name));
+          const size = async (name) => [name, (await (await fetch(name)).blob()).size];
+          return Promise.all([...new Set(own)].map(size));
         }"""
     )
     assert len(sizes) > 10
@@ -185,7 +213,7 @@ def test_column_is_about_65_characters(chat):
     characters = chat.answers.evaluate(
         """(prose) => {
           const probe = document.createElement('span');
-          probe.textContent = 'the quick brown fox jumps over the lazy dog and runs away again '.repeat(4);
+          probe.textContent = 'the quick brown fox jumps over the lazy dog, then again '.repeat(4);
           probe.style.whiteSpace = 'nowrap';
           prose.append(probe);
           const perCharacter = probe.getBoundingClientRect().width / probe.textContent.length;
@@ -197,7 +225,9 @@ def test_column_is_about_65_characters(chat):
 
 
 def test_layout_never_shifts_by_itself(context, desk, troubles):
-    page = open_page(context, desk, viewport={"width": 1280, "height": 2400}, motion="no-preference")
+    page = open_page(
+        context, desk, viewport={"width": 1280, "height": 2400}, motion="no-preference"
+    )
     page.evaluate(SHIFTS)
     desk.control(pace=1)
     talk(page, "How long may I return this?", "Good morning")
@@ -253,7 +283,7 @@ def test_whole_story_works_by_keyboard(page, desk):
     keyboard.type("Where is order 1042?")
     keyboard.press("Enter")
     page.locator(".who-are-you").wait_for()
-    visited = []
+    visited: list[str] = []
     while not focused(page).startswith("tab-") and len(visited) < 20:
         keyboard.press("Shift+Tab")
         visited.append(focused(page))
@@ -299,7 +329,7 @@ def test_focus_is_never_hidden_behind_the_field(context, desk, troubles):
     page = open_page(context, desk, viewport={"width": 640, "height": 400})
     fill_with_everything(page, desk)
     hidden = page.evaluate(
-        """() => [...document.querySelectorAll('main a, main button, main input')].filter((element) => {
+        """() => [...document.querySelectorAll('main :is(a, button, input)')].filter((element) => {
           if (!element.checkVisibility()) return false;
           element.focus();
           const box = element.getBoundingClientRect();

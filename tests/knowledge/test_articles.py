@@ -6,7 +6,7 @@ import json
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.errors import ArticleRefused
@@ -134,6 +134,7 @@ def test_article_title_that_says_internal_stays_inside(title, said, audience):
     assert article.audience == audience
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_markdown_any_text_is_read_or_refused(text):
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.rules.chunking import (
@@ -111,6 +111,7 @@ _blocks = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(_blocks)
 def test_split_any_article_keeps_every_word_in_small_passages(blocks):
     body = "\n\n".join(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.errors import EmptyQuery
@@ -37,6 +37,7 @@ def test_query_long_one_keeps_its_beginning_and_its_end():
     assert text.endswith("When does it arrive?")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=3_000))
 def test_query_any_text_becomes_storable_or_is_refused(text):
     try:

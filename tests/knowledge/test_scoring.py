@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.models import Article, ArticleVersion
@@ -68,6 +68,7 @@ def test_noise_floor_is_the_95th_percentile(scores, floor):
     assert noise_floor(scores) == pytest.approx(floor)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1.3), min_size=20, max_size=80))
 def test_noise_floor_at_most_one_in_twenty_and_one_pass(scores):
     floor = noise_floor(scores)

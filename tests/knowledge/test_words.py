@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.rules.words import find_identifiers, find_stems, find_terms, lone_identifiers
@@ -62,6 +62,7 @@ def test_identifier_other_questions_are_not_one_number(query):
     assert lone_identifiers(query) == []
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_words_any_text_is_read_without_fault(text):
     stems = find_stems(text)
@@ -72,6 +73,7 @@ def test_words_any_text_is_read_without_fault(text):
     assert all(form == form.casefold() for form in find_identifiers(text))
 
 
+@settings(deadline=None)
 @given(st.sampled_from(["-", "/", "", "#", "."]), st.integers(1000, 10**9))
 def test_identifier_joining_sign_does_not_matter(sign, number):
     assert f"ord{number}" in find_identifiers(f"see ord{sign}{number} there")

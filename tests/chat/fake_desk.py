@@ -1,0 +1,230 @@
+"""What the fake desk remembers and does, apart from how it is spoken to."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.chat.scenarios import Scenario, scenario_for
+
+SHOP = {
+    "slug": "hollis",
+    "name": "Hollis & Finch",
+    "mark": "HF",
+    "tagline": "Clothing and gear for long walks. Ask about an order, a return or anything else.",
+    "notice": "",
+}
+HOURS = {"open": False, "text": "Back Monday 9:00"}
+STARTERS = [
+    "Where is my order?",
+    "How long do I have to return something?",
+    "My jacket arrived torn",
+]
+CUSTOMERS = [
+    {"email": "emma@example.com", "name": "Emma Bakker", "about": "Order 1042 is ten days late"},
+    {
+        "email": "noor@example.com",
+        "name": "Noor Haddad",
+        "about": "Two orders delivered last week, one to return",
+    },
+    {
+        "email": "jonas@example.com",
+        "name": "Jonas Weber",
+        "about": "Paid with a gift card and a credit card",
+    },
+]
+LONGEST = 8000
+
+
+@dataclass
+class Conversation:
+    id: str
+    owner: str
+    events: list[dict[str, Any]] = field(default_factory=list)
+    seen: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tickets: list[str] = field(default_factory=list)
+    runs: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    posture: str = "auto"
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def emit(
+        self, type_: str, data: dict[str, Any], *, run: str | None = None, **place: Any
+    ) -> dict[str, Any]:
+        event = {
+            "conversation": self.id,
+            "seq": len(self.events) + 1,
+            "run": run,
+            "at": datetime.now(UTC).isoformat(),
+            "type": type_,
+            "span": place.get("span"),
+            "parent": place.get("parent"),
+            "agent": place.get("agent"),
+            "data": data,
+        }
+        self.events.append(event)
+        self.changed.set()
+        return event
+
+
+class Refusal(Exception):
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body = {"code": code, "message": message}
+
+
+@dataclass
+class Controls:
+    """What a test can do to the desk."""
+
+    pace: float = 0.0
+    refuse_sockets: bool = False
+    swallow_acks: bool = False
+    refuse_messages: str = ""
+    open: bool = False
+
+
+class Run:
+    """One scripted run; implements `scenarios.Stage`."""
+
+    def __init__(self, desk: Desk, conversation: Conversation, text: str, asker: str) -> None:
+        self.desk, self.conversation, self.text, self.asker = desk, conversation, text, asker
+        self.id = f"run-{secrets.token_hex(4)}"
+
+    @property
+    def ticket(self) -> str:
+        return self.desk.ticket_of(self.conversation)
+
+    async def say(self, type_: str, data: dict[str, Any], **place: Any) -> None:
+        self.conversation.emit(type_, data, run=self.id, **place)
+
+    async def pause(self, seconds: float) -> None:
+        await asyncio.sleep(seconds * self.desk.controls.pace)
+
+    async def hold(self) -> None:
+        await self.desk.gate.wait()
+
+    async def play(self, scenario: Scenario) -> None:
+        await self.say("run.started", {})
+        try:
+            status = await scenario(self)
+        except asyncio.CancelledError:
+            status = "cancelled"
+        await self.say("run.finished", {"status": status, "ms": 1240, "model_calls": 2, "cost": 0})
+
+
+class Desk:
+    def __init__(self) -> None:
+        self.conversations: dict[str, Conversation] = {}
+        self.sessions: dict[str, dict[str, Any]] = {}
+        self.sockets: set[asyncio.Task[Any]] = set()
+        self.controls = Controls()
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.received: list[dict[str, str]] = []
+        self.tickets = 1000
+
+    # -- conversations --
+
+    def find(self, id_: str, visitor: str) -> Conversation:
+        conversation = self.conversations.get(id_)
+        if conversation is None or conversation.owner != visitor:
+            raise Refusal(
+                404, "unknown_conversation", "This conversation is not yours or not there."
+            )
+        return conversation
+
+    def ticket_of(self, conversation: Conversation) -> str:
+        if not conversation.tickets:
+            self.tickets += 1
+            conversation.tickets.append(f"TKT-{self.tickets}")
+        return conversation.tickets[0]
+
+    def accept(
+        self, conversation: Conversation, visitor: str, body: dict[str, Any]
+    ) -> dict[str, Any]:
+        text, client_id = str(body.get("text", "")), str(body.get("client_id", ""))
+        self.received.append({"text": text, "client_id": client_id})
+        if self.controls.refuse_messages:
+            raise Refusal(429, "too_many_messages", self.controls.refuse_messages)
+        if not text.strip() or len(text) > LONGEST:
+            raise Refusal(422, "bad_message", "A message has 1 to 8,000 characters.")
+        if client_id in conversation.seen:
+            return conversation.seen[client_id]
+        run = Run(self, conversation, text, self.session(visitor)["asker"])
+        silent = conversation.posture == "off"
+        message = {
+            "id": secrets.token_hex(4),
+            "author": "customer",
+            "name": "",
+            "text": text,
+            "client_id": client_id,
+            "label": "person",
+        }
+        event = conversation.emit("message", message, run=None if silent else run.id)
+        conversation.seen[client_id] = {
+            "run_id": event["run"],
+            "message_id": message["id"],
+            "seq": event["seq"],
+        }
+        if not silent:
+            conversation.runs[run.id] = asyncio.create_task(run.play(scenario_for(text)))
+        return conversation.seen[client_id]
+
+    def ask_person(self, conversation: Conversation) -> None:
+        opens = None if self.controls.open else "Monday 9:00"
+        data = {
+            "reason": "customer_request",
+            "ticket": self.ticket_of(conversation),
+            "text": "The whole conversation so far.",
+            "opens": opens,
+        }
+        conversation.emit("escalated", data)
+
+    def cancel(self, run: str) -> None:
+        for conversation in self.conversations.values():
+            if run in conversation.runs:
+                conversation.runs[run].cancel()
+
+    # -- who asks --
+
+    def session(self, visitor: str) -> dict[str, Any]:
+        return self.sessions.get(visitor, {"asker": "anonymous", "name": "", "orders": []})
+
+    def login(self, visitor: str, email: str) -> dict[str, Any]:
+        person = next((c for c in CUSTOMERS if c["email"] == email), None)
+        if person is None:
+            raise Refusal(
+                401, "wrong_login", "E-mail and password do not match. Check both and try again."
+            )
+        self.sessions[visitor] = {"asker": "signed_in", "name": person["name"], "orders": []}
+        return self.sessions[visitor]
+
+    def prove(self, visitor: str, body: dict[str, Any]) -> dict[str, Any]:
+        if (body.get("order"), body.get("email")) != ("1042", "emma@example.com"):
+            raise Refusal(
+                403,
+                "not_proved",
+                "No order with this number and e-mail. Check both in your confirmation.",
+            )
+        self.sessions[visitor] = {"asker": "guest_with_order", "name": "", "orders": ["1042"]}
+        return self.sessions[visitor]
+
+    # -- steering --
+
+    def control(self, body: dict[str, Any]) -> None:
+        for name in ("pace", "refuse_sockets", "swallow_acks", "refuse_messages", "open"):
+            if name in body:
+                setattr(self.controls, name, body[name])
+        if body.get("drop_sockets"):
+            for task in list(self.sockets):
+                task.cancel()
+        if "hold" in body:
+            (self.gate.clear if body["hold"] else self.gate.set)()
+        for id_, event in body.get("emit", []):
+            if event["type"] == "posture.changed":
+                self.conversations[id_].posture = event["data"]["posture"]
+            self.conversations[id_].emit(event["type"], event["data"], run=event.get("run"))
