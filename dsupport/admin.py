@@ -92,8 +92,11 @@ class SwitchForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic when
         model = Switch
         fields = ("name", "tenant", "off", "reason")
 
-    def validate_constraints(self) -> None:
+    def validate_unique(self) -> None:
         """Leave it to the service, which sets the one row of a name anew."""
+
+    def validate_constraints(self) -> None:
+        """Leave it to the service too."""
 
 
 @admin.register(Switch)
