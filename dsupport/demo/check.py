@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from dsupport.contract.errors import NotFound
 from dsupport.demo.conversation import Question, play
 from dsupport.demo.desk import Desk
 from dsupport.demo.stories import STORIES
@@ -37,6 +38,8 @@ def choose_question(tenant: Tenant) -> Question:
     orders = Order.objects.for_tenant(tenant.pk).exclude(customer=None)
     told = orders.filter(number=STORIES[0].number).first()
     order = told or orders.order_by("pk").first()
+    if order is None:
+        raise NotFound("This shop has no orders to ask about. Import some and check again.")
     promised = Shipment.objects.for_tenant(tenant.pk).filter(order=order).exclude(promised_on=None)
     parcel = promised.order_by("position").first()
     return Question(order.email, order.number, parcel.promised_on if parcel else None)

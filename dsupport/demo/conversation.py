@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 _QUIET_SECONDS = 0.3
 
@@ -114,10 +115,10 @@ class _Socket:
                 return events
             raise _Unexpected(f"{events[-1]} was sent after the end of the run")
 
-    def _connect(self) -> Any:
+    def _connect(self) -> ClientConnection:
         return connect(
             self._url,
-            origin=self._origin,
+            origin=Origin(self._origin),
             additional_headers={"Cookie": self._cookie},
             proxy=None,
             open_timeout=self._left(),

@@ -218,7 +218,7 @@ def refund(
 ) -> tuple[PaymentFacts, ...]:
     """Return an amount to where it came from: card or account first, gift card last."""
     taken = [paid for paid in payments if paid.status is PaymentStatus.COMPLETED]
-    parts = []
+    parts: list[PaymentFacts] = []
     for paid in sorted(taken, key=lambda paid: paid.method.kind is MethodKind.GIFT_CARD):
         part = min(amount, paid.amount)
         if part.minor:
