@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 
 from agents.adapters.offline import phrases, specialists
 from agents.adapters.offline.asks import Ask, understand
+from agents.adapters.offline.behaviour import Kind
 from agents.adapters.offline.composing import compose, compose_reports
 from agents.adapters.offline.handover import ticket_arguments
 from agents.adapters.offline.reviewing import review_case
@@ -45,7 +47,7 @@ class OfflineRules:
         turn = read_request(request)
         bench = Workbench(turn, self._embed)
         if not turn.words:
-            return _say(_final(request, phrases.GREETING.format(name="")))
+            return _say(_final(request, phrases.GREETING.format(name=""), "greeting"))
         if request.role in _SPECIALISTS:
             return self._work(request.role, bench)
         return self._answer(request, bench)
@@ -66,8 +68,10 @@ class OfflineRules:
         turn = bench.turn
         asks = understand(turn, self._read)
         language = guess_language(turn.text)
-        if language != "en" and not _goes_without_words(asks, turn):
-            return _say(_final(request, _foreign(language), asks))
+        if language != "en":
+            asks = _without_words(asks, turn)
+            if not asks:
+                return _say(_final(request, _foreign(language)))
         served = [serve(ask, bench) for ask in asks]
         if not bench.wanted and not turn.refusals:
             _want_ticket(asks, served, bench)
@@ -108,10 +112,14 @@ def _want_ticket(asks: Sequence[Ask], served: Sequence[Served], bench: Workbench
         bench.open_ticket(ticket_arguments(needs, bench.turn, words))
 
 
-def _goes_without_words(asks: Sequence[Ask], turn: Turn) -> bool:
-    """Tell whether a foreign message can be served: a wish for a person, or an order's number."""
+def _without_words(asks: list[Ask], turn: Turn) -> list[Ask]:
+    """Return what of a foreign message can be served: a wish for a person, or an order's number."""
     first = asks[0]
-    return first.intent == "human_agent" or (first.said_order and turn.is_known)
+    if first.intent == "human_agent":
+        return asks[:1]
+    if not (first.said_order and turn.is_known):
+        return []
+    return [first if first.behaviour.kind is Kind.ORDER else replace(first, intent="order_status")]
 
 
 def _foreign(language: str) -> str:
@@ -124,12 +132,12 @@ def _in_english(language: str) -> str:
     return known.partition(". ")[0].rstrip(".") + "."
 
 
-def _final(request: ModelRequest, text: str, asks: Sequence[Ask] = ()) -> str:
+def _final(request: ModelRequest, text: str, intent: str = "other") -> str:
     form = {
         "answer": text,
-        "intent": asks[0].intent if asks else "greeting",
+        "intent": intent,
         "sources": [],
-        "confidence": 0.3 if asks else 0.9,
+        "confidence": 0.3,
         "escalated": False,
         "ticket_id": None,
     }

@@ -34,7 +34,7 @@ class State(StrEnum):
 class Choice:
     """What is known of which order is meant. `day` is for which day the list is wanted.
 
-    `empty_day` is set when the day that was named has no order and the others are offered.
+    `empty_day` is the customer's word for a day that has no order, so that others are offered.
     """
 
     state: State
@@ -70,7 +70,7 @@ def _from_list(ask: Ask, turn: Turn, findings: Findings) -> Choice:
         everything = findings.orders(None)
         if everything is None:
             return Choice(State.LIST, day=None)
-        rows, empty_day = rows_of(everything), day
+        rows, empty_day = rows_of(everything), ask.entities.days[0].text
     if not rows:
         return Choice(State.NONE)
     fitting = _narrow(rows, ask, turn)

@@ -52,7 +52,7 @@ def _describe(product: Facts, question: str, rest: frozenset[str]) -> str:
     if _ASKS_PRICE.search(question):
         said.append(_prices(name, fitting))
     if _ASKS_STOCK.search(question):
-        said.append(_stock(name, fitting))
+        said.append(_stock(name, fitting, chosen=len(fitting) < len(variants)))
     if not said or rest & content_stems(str(product.get("description", ""))):
         said.append(_excerpt(name, product, rest))
     return " ".join(part for part in said if part)
@@ -91,17 +91,20 @@ def _short(options: list[str]) -> str:
     return " / ".join(options[:2]) + (" and others" if len(options) > 2 else "")
 
 
-def _stock(name: str, variants: list[Facts]) -> str:
+def _stock(name: str, variants: list[Facts], *, chosen: bool) -> str:
+    """Return what is in stock; `chosen` says that the question named the options."""
     there = [_options(v) for v in variants if v.get("available")]
     gone = [_options(v) for v in variants if not v.get("available")]
-    if not there:
+    if not there and not (chosen and any(gone)):
         return phrases.PRODUCT_NONE_IN_STOCK.format(name=name) if variants else ""
-    if not any(there):
+    if there and not any(there):
         return phrases.PRODUCT_IN_STOCK.format(name=name)
-    said = [phrases.PRODUCT_STOCK.format(options="; ".join(there[:_OPTIONS]))]
+    said = [f"{name}."]
+    if there:
+        said.append(phrases.PRODUCT_STOCK.format(options="; ".join(there[:_OPTIONS])))
     if any(gone):
         said.append(phrases.PRODUCT_NO_STOCK.format(options="; ".join(gone[:_OPTIONS])))
-    return f"{name}. {' '.join(said)}"
+    return " ".join(said)
 
 
 def _options(variant: Facts) -> str:

@@ -28,10 +28,11 @@ _PROMISE = re.compile(
     r"|\byou will (?:definitely|certainly) (?:get|receive)\b",
     re.IGNORECASE,
 )
+# Words that a shop's rules are about: a sentence without one states no rule.
 _RULE = re.compile(
-    r"\b(?:must|can(?:not|'t)?|may(?: not)?|allowed|within|free|costs?|fee|charge"
-    r"|refund(?:s|ed|able)?|return(?:s|ed|able)?|warranty|guarantee|deliver(?:y|ed|s)?|cancel(?:led|s)?|policy"
-    r"|accept(?:s|ed)?)\b",
+    r"\b(?:free|costs?|fees?|charges?|refund(?:s|ed|able)?|return(?:s|ed|able)?|exchange(?:s|d)?"
+    r"|warranty|guarantee|deliver(?:y|ies|ed|s)|shipping|cancel(?:led|s|lation)?|policy|accept(?:s|ed)?"
+    r"|discount|voucher|reimburse(?:d|ment)?|compensation)\b",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(

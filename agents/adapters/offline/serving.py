@@ -22,11 +22,12 @@ from agents.adapters.offline.orders_text import (
 from agents.adapters.offline.products import tell_products
 from agents.adapters.offline.quotes import Quote, check_after, quote_hit
 from agents.adapters.offline.transcript import Result
-from agents.adapters.offline.words import say_day
 from agents.adapters.offline.workbench import Workbench
 
 _COMPLAINS = 0.35  # chance from which a complaint is taken for one without asking
-_PROBLEM = 0.4
+_PERSON = 0.4
+_PROBLEM = 0.3
+_GUESS = 0.3  # a deed that is less likely than this is not even asked about
 _SOCIAL = 0.35
 _WINDOW_INTENTS = frozenset({"refund_request", "return_request", "exchange_request"})
 
@@ -69,11 +70,18 @@ def _kind_of(ask: Ask, bench: Workbench) -> Kind:
     if kind is Kind.SOCIAL:
         return kind if ask.in_scope or ask.p >= _SOCIAL else Kind.KNOWLEDGE
     if ask.agreed or ask.in_scope:
-        weak_complaint = ask.intent == "complaint" and ask.p < _COMPLAINS
-        return Kind.KNOWLEDGE if weak_complaint else kind
+        return Kind.KNOWLEDGE if _is_a_guess(ask) else kind
     if kind is Kind.ORDER and ask.said_order and bench.turn.is_known:
         return kind
     return Kind.PRODUCT if kind is Kind.PRODUCT else Kind.KNOWLEDGE
+
+
+def _is_a_guess(ask: Ask) -> bool:
+    """Tell whether a deed or a complaint is so unlikely that looking for an answer is better."""
+    if ask.agreed or ask.said_order:
+        return False
+    least = {"complaint": _COMPLAINS, "human_agent": _PERSON}.get(ask.intent, _GUESS)
+    return ask.behaviour.kind in {Kind.ACTION, Kind.PERSON} and ask.p < least
 
 
 # --- knowledge and products -------------------------------------------------------------------
@@ -201,7 +209,7 @@ def _ask_for_order(served: Served, choice: Choice, ask: Ask, bench: Workbench) -
         served.say(phrases.NEED_IDENTITY)
     elif choice.state is State.WHICH:
         if choice.empty_day:
-            served.say(phrases.NONE_THAT_DAY.format(day=say_day(choice.empty_day)))
+            served.say(phrases.NONE_THAT_DAY.format(day=choice.empty_day))
         lines = [f"- {list_line(row)}" for row in choice.candidates]
         served.say("\n".join([phrases.WHICH_ORDER, *lines]), "facts")
     elif choice.state is State.NONE:
