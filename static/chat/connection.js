@@ -1,8 +1,8 @@
 // One conversation's stream. The event log is the truth, the socket a hint: whatever happens to
 // the socket, every event is applied once and in order.
 //
-// A socket that cannot be had (a strict proxy, a server restarting) does not stop the chat: each
-// failed attempt also asks over HTTP, and while that answers the stream continues by polling.
+// A socket that cannot be had (a strict proxy, a server restarting) does not stop the chat: until
+// there is one, the stream continues by polling over HTTP.
 
 const DELAYS = [400, 1000, 2000, 4000, 8000, 15_000];
 const POLL = 2000;
@@ -20,6 +20,7 @@ export class Connection {
   #life = 0;
   #timer = 0;
   #steady = 0;
+  #polling = 0;
   #pulling = null;
   #again = false;
   state = "idle";
@@ -45,12 +46,14 @@ export class Connection {
     this.#conversation = conversation;
     this.#last = 0;
     this.#failures = 0;
+    this.#polling = setInterval(() => this.#poll(), POLL);
     this.#attempt();
   }
 
   stop() {
     this.#life += 1;
     this.#conversation = null;
+    clearInterval(this.#polling);
     this.#drop();
     this.#pulling = null;
     this.#set("idle");
@@ -164,18 +167,23 @@ export class Connection {
     this.#set("open");
   }
 
-  async #lose() {
+  #lose() {
     if (!this.#conversation) return;
     this.#drop();
-    const delay = DELAYS[Math.min(this.#failures, DELAYS.length - 1)];
-    this.#failures += 1;
     if (this.state !== "polling") this.#set("waiting");
+    const pause = DELAYS[Math.min(this.#failures, DELAYS.length - 1)];
+    this.#failures += 1;
+    this.#timer = setTimeout(() => this.#attempt(), pause * (0.8 + Math.random() * 0.4));
+    this.#poll();
+  }
+
+  /** Without a socket the stream goes on over HTTP, however long an attempt may hang. */
+  async #poll() {
+    if (this.state === "open" || this.state === "idle") return;
     const life = this.#life;
     const reached = await this.pull();
-    if (life !== this.#life || this.#socket || this.#timer) return;
+    if (life !== this.#life || this.state === "open") return;
     this.#set(reached ? "polling" : "waiting");
-    const wait = reached ? Math.min(delay, POLL) : delay * (0.8 + Math.random() * 0.4);
-    this.#timer = setTimeout(() => this.#attempt(), wait);
   }
 
   #drop() {

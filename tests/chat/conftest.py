@@ -124,12 +124,18 @@ def shared_context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def context(shared_context: BrowserContext) -> Iterator[BrowserContext]:
-    """Give the test a stranger's profile: no cookie, no open tab."""
+def context(shared_context: BrowserContext, tab: Page) -> Iterator[BrowserContext]:
+    """Give the test a stranger's profile: no cookie, no tab but the module's own."""
     yield shared_context
-    for page in shared_context.pages:
+    for page in shared_context.pages[1:]:
         page.close()
     shared_context.clear_cookies()
+
+
+@pytest.fixture(scope="module")
+def tab(shared_context: BrowserContext) -> Page:
+    """Keep one tab for a module, because opening one costs more than most tests do."""
+    return shared_context.new_page()
 
 
 @pytest.fixture
@@ -153,11 +159,26 @@ def troubles(context: BrowserContext) -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def page(context: BrowserContext, desk: FakeDesk, troubles: list[str]) -> Page:
+def page(tab: Page, context: BrowserContext, desk: FakeDesk, troubles: list[str]) -> Iterator[Page]:
+    tab.goto(desk.url)
+    tab.locator("html:not(.no-script)").wait_for()
+    yield tab
+    tab.unroute_all()
+    desk.control(**QUIET)
+    tab.evaluate("sessionStorage.clear()")
+    tab.goto("about:blank")
+
+
+@pytest.fixture
+def clocked(browser: Browser, desk: FakeDesk) -> Iterator[Page]:
+    """Give a page whose clock the test moves; the clock belongs to a whole profile."""
+    context = browser.new_context(locale="en-GB", service_workers="block", reduced_motion="reduce")
     page = context.new_page()
+    page.clock.install()
     page.goto(desk.url)
     page.locator("html:not(.no-script)").wait_for()
-    return page
+    yield page
+    context.close()
 
 
 class Chat:

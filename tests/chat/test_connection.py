@@ -111,16 +111,15 @@ def test_message_while_unreachable_is_kept_and_sent_once(chat, desk):
     assert desk.events(chat.page).count("message") == 2
 
 
-def test_try_now_does_not_wait_for_the_next_attempt(context, desk, troubles):
-    page = context.new_page()
-    page.clock.install()
-    page.goto(desk.url)
+def test_try_now_does_not_wait_for_the_next_attempt(clocked, desk):
+    page = clocked
     chat = Chat(page, desk)
     chat.ask("Good morning")
     cut(page, desk)
     expect(chat.bar).to_contain_text("Reconnecting…")
     # From here the page's own timers stand still, so that only the button can help.
     page.clock.pause_at(page.evaluate("Date.now()") + 60_000)
+    page.wait_for_timeout(1000)
     mend(page, desk)
     chat.bar.get_by_role("button", name="Try now").click()
     expect(chat.bar).to_contain_text("Connected again.")

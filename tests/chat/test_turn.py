@@ -165,10 +165,8 @@ def test_messages_in_a_row_are_taken_in_order(chat, desk):
     expect(chat.answers).to_have_text([f"You said: {text}" for text in texts])
 
 
-def test_long_wait_says_what_is_slow_and_offers_a_person(context, desk, troubles):
-    page = context.new_page()
-    page.clock.install()
-    page.goto(desk.url)
+def test_long_wait_says_what_is_slow_and_offers_a_person(clocked, desk):
+    page = clocked
     desk.control(hold=True)
     field = page.get_by_label("Your message")
     field.fill("Good morning")
