@@ -42,6 +42,7 @@ _TICKET = re.compile(r"\bTKT-\d+\b")
 _SUPPORTED = 0.5  # share of a sentence's content words that some passage or result must hold
 _SAME = 0.8
 _SHORT = 4
+_LEAST = 3  # words of content in a sentence that can be held against another
 
 
 @dataclass(frozen=True)
@@ -182,11 +183,12 @@ def _check_rules(case: Case) -> list[str]:
     problems = []
     for sentence in sentences(plain(case.answer)):
         stems = content_stems(sentence)
-        if len(stems) < _SHORT or not _RULE.search(sentence) or sentence.endswith("?"):
+        if len(stems) < _LEAST or not _RULE.search(sentence) or sentence.endswith("?"):
             continue
         if _quoted(sentence, case):
             continue
-        if case.passages and len(stems & case.words) / len(stems) < _SUPPORTED:
+        share = len(stems & case.words) / len(stems)
+        if case.passages and len(stems) >= _SHORT and share < _SUPPORTED:
             problems.append(f"Nothing that was read supports '{_clip(sentence)}'.")
         elif _contradicts(sentence, stems, case):
             problems.append(f"'{_clip(sentence)}' says the opposite of what was read.")
