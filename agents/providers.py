@@ -12,7 +12,7 @@ from django.utils.module_loading import import_string
 
 from approvals.services import is_off
 from dsupport.contract.errors import PortError
-from dsupport.contract.llm import LLMClient, ModelReply, ModelRequest
+from dsupport.contract.llm import ChatMessage, LLMClient, ModelReply, ModelRequest
 
 log = structlog.get_logger(__name__)
 
@@ -58,6 +58,13 @@ class FallingBack:
         except PortError as error:
             log.warning("model.down", code=error.code, error=error.message)
             return replace(offline(request), notice=MODEL_DOWN)
+
+
+def warm_up(today: str) -> None:
+    """Load what the offline rules need, so that nobody's first question waits for it."""
+    greeting = ChatMessage.user("hello")
+    request = ModelRequest("solo", "", (greeting,), context={"today": today})
+    _adapter("offline").next(request)
 
 
 @cache

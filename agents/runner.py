@@ -32,7 +32,7 @@ from agents.ports import Crew
 from agents.providers import client_for
 from agents.review import produce_answer
 from agents.rules import Limits
-from agents.scope import RunScope
+from agents.scope import Meter, RunScope
 from agents.store import Hold
 from agents.talk import Talk, read_talk
 from agents.threads import Threads
@@ -121,6 +121,7 @@ class _Work:
     ) -> None:
         self.run, self.hold, self.around, self.journal = run, hold, around, journal
         self.started = started
+        self.meter = Meter()
         self.talk: Talk = read_talk(run.conversation)
         self.scope = self._scope()
 
@@ -210,6 +211,7 @@ class _Work:
             stop_asked=self.journal.stop_asked,
             act=self.around.crew.act,
             tool_context=partial(self._tool_context, evidence),
+            meter=self.meter,
         )
 
     def _tool_context(self, evidence: Evidence, place: str) -> ToolContext:

@@ -14,8 +14,10 @@ from django.db.models.functions import Now
 from agents.lease import process_owner
 from agents.liveness import start_pulse
 from agents.models import Run
+from agents.providers import warm_up
 from agents.runner import execute_run, process_surroundings
 from dsupport.contract.errors import DomainError
+from dsupport.lib import clock
 from dsupport.lib.queue import enqueue
 
 _RESEND_AFTER = timedelta(seconds=5)
@@ -41,4 +43,5 @@ def sweep_runs() -> int:
 
 @worker_ready.connect
 def say_ready(**_signal: Any) -> None:
+    warm_up(clock.now().date().isoformat())
     start_pulse(process_owner())

@@ -14,9 +14,6 @@ from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
 from dsupport.models import Tenant
 
-NOTICE = "You are talking to an AI assistant. A person can take over at any time."
-
-
 @require_safe
 def chat_page(request: HttpRequest, slug: str = "") -> HttpResponse:
     """Show the chat of a shop; its first screen needs no log-in."""
@@ -86,5 +83,4 @@ def _shop(shop: Tenant) -> dict[str, str]:
         "name": shop.name,
         "mark": shop.mark,
         "tagline": shop.tagline,
-        "notice": NOTICE,
     }

@@ -87,6 +87,7 @@ def test_words_that_arrive_while_drafting_are_answered_too(desk):
     model = ScriptedModel([interrupted, YES, fills({**HELLO, "answer": "Both answered."}), YES])
     assert desk.run(sent.run_id, model) == "completed"
     assert desk.said("assistant") == ["Both answered."]
+    assert desk.stored(sent.run_id).model_calls == 4
     assert "and what about returns?" in str(model.requests[2].messages)
 
 
