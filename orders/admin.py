@@ -41,7 +41,7 @@ _STATUS_COLOURS = {
 }
 
 
-class _ReadOnlyInline(TabularInline):  # type: ignore[misc]  # unfold is untyped
+class _ReadOnlyInline(TabularInline):
     """Rows on the page of another, with no way to change them."""
 
     extra = 0
@@ -173,9 +173,7 @@ class OrderAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("tenant", "customer")
 
-    @display(  # type: ignore[untyped-decorator]
-        description="Status", label=_STATUS_COLOURS, ordering="status"
-    )
+    @display(description="Status", label=_STATUS_COLOURS, ordering="status")
     def state(self, order: Order) -> tuple[str, str]:
         return order.status, order.get_status_display()
 
