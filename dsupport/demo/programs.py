@@ -70,7 +70,7 @@ def beat(env: Mapping[str, str], schedule: Path) -> Program:
     return Program(
         "beat",
         (
-            *(sys.executable, "-m", "celery", "-A", "dsupport", "beat"),
+            *(sys.executable, "-m", "celery", "-A", "dsupport.demo.beat", "beat"),
             *("-s", str(schedule), "--pidfile=", "-l", "INFO"),
         ),
         env,
