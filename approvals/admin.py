@@ -124,11 +124,11 @@ class ProposalAdmin(ReadOnlyAdmin):
             found |= Q(pk=UUID(term))
         return queryset.filter(found), False
 
-    @display(description="Status", label=_STATUS_COLOURS)  # type: ignore[untyped-decorator]
+    @display(description="Status", label=_STATUS_COLOURS)
     def status_label(self, proposal: Proposal) -> tuple[str, str]:
         return proposal.status, proposal.get_status_display()
 
-    @display(description="Tier", label=_TIER_COLOURS)  # type: ignore[untyped-decorator]
+    @display(description="Tier", label=_TIER_COLOURS)
     def tier_label(self, proposal: Proposal) -> tuple[str, str]:
         return proposal.tier, proposal.get_tier_display()
 

@@ -87,16 +87,18 @@ class MembershipAdmin(ReadOnlyAdmin):
     list_select_related = ("user", "tenant")
 
 
-class SwitchForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic when run
+class SwitchForm(forms.ModelForm):
     class Meta:
         model = Switch
         fields = ("name", "tenant", "off", "reason")
 
-    def validate_unique(self) -> None:
-        """Leave it to the service, which sets the one row of a name anew."""
-
-    def validate_constraints(self) -> None:
-        """Leave it to the service too."""
+    def clean(self) -> dict[str, Any]:
+        """Take up the row of a name that is set already, in place of refusing a second one."""
+        given: dict[str, Any] = super().clean() or {}
+        name, tenant = given.get("name"), given.get("tenant")
+        if self.instance.pk is None and name:
+            self.instance = Switch.objects.filter(name=name, tenant=tenant).first() or self.instance
+        return given
 
 
 @admin.register(Switch)
@@ -143,7 +145,7 @@ class SwitchAdmin(_ServiceForms):
         )
         obj.pk = switch.pk
 
-    @display(description="State", label=_ON_OFF)  # type: ignore[untyped-decorator]
+    @display(description="State", label=_ON_OFF)
     def state(self, switch: Switch) -> str:
         return "off" if switch.off else "on"
 
@@ -194,7 +196,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class AccountAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
+class AccountAdmin(UserAdmin, ModelAdmin):
     """Accounts of staff, kept by superusers; each change is in the audit chain."""
 
     form = UserChangeForm

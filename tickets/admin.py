@@ -18,7 +18,7 @@ _CASE_WORKERS = frozenset(Membership.Role.values) - {Membership.Role.EDITOR}
 _STATUS_COLOURS = {"open": "warning", "waiting": "info", "solved": "success", "closed": "success"}
 
 
-class EventInline(TabularInline):  # type: ignore[misc]  # unfold is untyped
+class EventInline(TabularInline):
     """What has happened to a ticket, with no way to change it."""
 
     model = TicketEvent
@@ -114,7 +114,7 @@ class TicketAdmin(ReadOnlyAdmin):
         found = Q(number=term.upper()) | Q(order_number=term.upper()) | Q(owner_key=term)
         return queryset.filter(found), False
 
-    @display(description="Status", label=_STATUS_COLOURS)  # type: ignore[untyped-decorator]
+    @display(description="Status", label=_STATUS_COLOURS)
     def status_label(self, ticket: Ticket) -> tuple[str, str]:
         return ticket.status, ticket.get_status_display()
 

@@ -17,7 +17,7 @@ from unfold.admin import ModelAdmin
 _MEMBERSHIPS = "_desk_memberships"
 
 
-class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # not generic when run
+class BoundedPaginator(Paginator):
     """Page through a list without counting a table: beyond `reach` rows one filters instead."""
 
     reach = 5_000
@@ -31,7 +31,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # not generic when
         return min(len(rows), self.reach)
 
 
-class ReadOnlyAdmin(ModelAdmin):  # type: ignore[misc]  # unfold is untyped
+class ReadOnlyAdmin(ModelAdmin):
     """Base of every list in the console that a person may look at and nobody may edit.
 
     `tenant_path` is the look-up from the model to its shop (`"tenant"`, `"order__tenant"`,
