@@ -7,7 +7,7 @@ import urllib.request
 
 
 def main(arguments: list[str]) -> int:
-    """Return 0 when healthy. `worker` asks Valkey for the workers' pulse, else an address is read."""
+    """Return 0 when healthy: `worker` asks for the workers' pulse, an address must answer."""
     if arguments == ["worker"]:
         import django
 

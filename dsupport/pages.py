@@ -14,6 +14,7 @@ from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
 from dsupport.models import Tenant
 
+
 @require_safe
 def chat_page(request: HttpRequest, slug: str = "") -> HttpResponse:
     """Show the chat of a shop; its first screen needs no log-in."""

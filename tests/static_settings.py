@@ -9,4 +9,4 @@ os.environ.setdefault("DATABASE_OWNER_URL", "postgres://owner@127.0.0.1:1/none")
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 os.environ.setdefault("SECRET_KEY", "for reading code only, signs nothing at all")
 
-from dsupport.settings import *  # noqa: E402, F403
+from dsupport.settings import *  # noqa: F403

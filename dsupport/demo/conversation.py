@@ -79,6 +79,26 @@ def play(base_url: str, shop: str, question: Question, *, seconds: float) -> Pla
     return played
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds from sending a message to the first event of its run, and to its answer."""
+
+    first_event: float
+    answer: float
+
+
+def time_question(base_url: str, shop: str, question: Question, *, seconds: float) -> Timing:
+    """Ask once in a new conversation and return how long it took; raise when no answer comes."""
+    deadline = time.monotonic() + seconds
+    with httpx2.Client(
+        base_url=base_url, headers={"Origin": base_url}, trust_env=False, timeout=10
+    ) as http:
+        _post(http, f"/api/session/demo?shop={shop}", {"email": question.email})
+        conversation = _post(http, f"/api/conversations?shop={shop}", {})["id"]
+        cookie = "; ".join(f"{name}={value}" for name, value in http.cookies.items())
+    return _Socket(base_url, conversation, cookie, deadline).time(question.text)
+
+
 class _Unexpected(Exception):
     """An answer of the desk that has no place in a conversation that goes well."""
 
@@ -101,6 +121,23 @@ class _Socket:
             while not events or events[-1]["type"] != "run.finished":
                 events.append(self._next(socket))
             return events
+
+    def time(self, text: str) -> Timing:
+        """Say something and return when the run began to tell, and when the answer came."""
+        first = 0.0
+        with self._connect() as socket:
+            _say(socket, type="seen", seq=0)
+            began = time.monotonic()
+            _say(socket, type="message", text=text, client_id="bench-1")
+            while True:
+                event = self._next(socket)
+                now = time.monotonic() - began
+                if event["type"] != "message" and not first:
+                    first = now
+                if event["type"] == "answer":
+                    return Timing(first, now)
+                if event["type"] == "run.finished":
+                    raise _Unexpected("the run ended without an answer")
 
     def replay(self, seen: int) -> list[Event]:
         """Return what a browser gets that has seen a part already and comes back."""
