@@ -21,7 +21,7 @@ from pgvector.django import CosineDistance
 from dsupport.contract.principal import Principal
 from knowledge.models import Chunk, Embedding
 from knowledge.rules import scoring
-from knowledge.rules.words import find_terms, lone_identifiers
+from knowledge.rules.words import find_terms, is_number, lone_identifiers
 
 NEAREST = 50
 _TEXT_SEARCH_FROM = 5_000  # chunks; in a smaller pool the nearest 50 hold all that matters
@@ -108,7 +108,8 @@ def rank(pool: Pool, query: str, vector: Sequence[float]) -> list[Hit]:
     """Return the articles of a pool, best first: cosine plus weighted coverage of the words.
 
     An article scores as its best passage or sample question does, and is shown by its best
-    passage. A question that is one number finds the passages that hold the number.
+    passage. A question that is one number finds the passages that hold the number and no other:
+    to a model of language, one number looks much like the next.
     """
     if not pool.size:
         return []
@@ -119,8 +120,10 @@ def rank(pool: Pool, query: str, vector: Sequence[float]) -> list[Hit]:
     for row in rows:
         hit = _hit(row, measure(row), numbers)
         articles.setdefault(row["chunk__version_id"], []).append((row, hit))
-    hits = [_best(found) for found in articles.values()]
-    return sorted((hit for hit in hits if hit), key=lambda hit: (-hit.score, hit.doc_id))
+    hits = [hit for hit in map(_best, articles.values()) if hit]
+    if is_number(query):
+        hits = [hit for hit in hits if hit.exact]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.doc_id))
 
 
 _COLUMNS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import cache, lru_cache
 
 import snowballstemmer
@@ -42,22 +43,23 @@ def fold(text: str) -> str:
 def find_stems(text: str, language: str = "en") -> list[str]:
     """Return the stems of a text's content words and its codes, each once, in order.
 
-    A code keeps its letters and digits together (`AB/12-3` is `ab123`), with its long runs of
-    digits beside it, so that `1042` meets `ORD-1042`.
+    A code keeps its letters and digits together (`AB/12-3` is `ab123`), with its one long run
+    of digits beside it, so that `1042` meets `ORD-1042`.
     """
-    return list(dict.fromkeys(stem for group in _groups(text, language) for stem in group))
+    groups = _groups(text, language, _forms)
+    return list(dict.fromkeys(stem for group in groups for stem in group))
 
 
 def find_terms(text: str, language: str = "en") -> list[tuple[str, ...]]:
     """Return what a question asks for: for each word or code, the forms that would answer it."""
-    return list(dict.fromkeys(_groups(text, language)))
+    return list(dict.fromkeys(_groups(text, language, _asked_forms)))
 
 
-def _groups(text: str, language: str) -> list[tuple[str, ...]]:
+def _groups(text: str, language: str, forms: Callable[[str], list[str]]) -> list[tuple[str, ...]]:
     groups: list[tuple[str, ...]] = []
     for token in _TOKEN.findall(fold(text)):
         if _is_code(token):
-            groups.append(tuple(_forms(token)))
+            groups.append(tuple(forms(token)))
             continue
         for part in _SPLIT.split(token):
             word = part.replace("’", "'").removesuffix("'s").replace("'", "")
@@ -91,8 +93,7 @@ def lone_identifiers(query: str) -> list[str]:
     """
     match _TOKEN.findall(fold(query)):
         case [token] if _is_code(token) or _DIGITS.fullmatch(token):
-            prefix = token.rstrip("0123456789").rstrip("-/._#")
-            return _forms(token) if prefix in _NUMBER_WORDS | {""} else [_compact(token)]
+            return _asked_forms(token)
         case [*words, number] if (
             words
             and number[0].isdigit()
@@ -103,6 +104,11 @@ def lone_identifiers(query: str) -> list[str]:
             joined = words[-1] + _compact(number)
             return [joined, _compact(number)] if words[-1] in _NUMBER_WORDS else [joined]
     return []
+
+
+def is_number(query: str) -> bool:
+    """Tell whether a query is one order, part or document number of three digits or more."""
+    return bool(lone_identifiers(query)) and sum(char.isdigit() for char in query) >= 3
 
 
 def _is_code(token: str) -> bool:
@@ -127,6 +133,15 @@ def _forms(token: str) -> list[str]:
     runs = re.findall(r"\d+", token)
     alone = [runs[0]] if len(runs) == 1 and len(runs[0]) >= 3 else []
     return list(dict.fromkeys([compact, *alone]))
+
+
+def _asked_forms(token: str) -> list[str]:
+    """Return the forms that answer a code someone asks for.
+
+    Asked for `TRK-1042`, another thing's 1042 is no answer; `ORD-1042` is plainly number 1042.
+    """
+    prefix = token.rstrip("0123456789").rstrip("-/._#")
+    return _forms(token) if prefix in _NUMBER_WORDS or not prefix else [_compact(token)]
 
 
 def _compact(token: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from threading import Barrier, Event
 
 import pytest
@@ -84,7 +85,7 @@ def test_publications_at_once_are_taken_one_after_the_other(open_shop):
     rows = ArticleVersion.objects.for_tenant(open_shop.tenant.pk)
     assert rows.live().count() == 1
     ranges = sorted(rows.values_list("live_from", "live_until"), key=lambda pair: pair[0])
-    assert all(ends == begins for (_, ends), (begins, _) in zip(ranges, ranges[1:], strict=False))
+    assert all(ends == begins for (_, ends), (begins, _) in pairwise(ranges))
 
 
 def test_workers_on_the_same_version_publish_it_once(open_shop):

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.rules.words import find_identifiers, find_stems, find_terms, lone_identifiers
+from knowledge.rules.words import (
+    find_identifiers,
+    find_stems,
+    find_terms,
+    is_number,
+    lone_identifiers,
+)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +66,14 @@ def test_identifier_another_number_does_not_meet_it(query):
 )
 def test_identifier_other_questions_are_not_one_number(query):
     assert lone_identifiers(query) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "number"),
+    [("1042", True), ("ORD-1042", True), ("ab12-3", True), ("iphone15", False), ("refund", False)],
+)
+def test_number_needs_three_digits(query, number):
+    assert is_number(query) is number
 
 
 @settings(deadline=None)
