@@ -25,7 +25,7 @@ from dsupport.lib.commands import prepare_desk
 from dsupport.models import Tenant
 from orders.importers.shops import TAU2_TENANT
 
-_READY_SECONDS = 90.0
+_READY_SECONDS = 120.0
 
 
 class ProviderMissing(InvalidInput):
@@ -143,14 +143,17 @@ def running(
         with listener:  # the web process has its own copy from here on
             supervisor.start(programs.web(listener, env))
         supervisor.start(programs.worker(env))
-        supervisor.start(programs.beat(env, data / "run" / "beat-schedule"))
         ready = supervisor.wait_until(
             "web", lambda: _answers(local, port, "/healthz"), seconds=_READY_SECONDS
         ) and supervisor.wait_until(
             "worker", lambda: _answers(local, port, "/readyz"), seconds=_READY_SECONDS
         )
-        url = f"http://{addresses.in_url(local)}:{port}"
-        yield Desk(tenant, url, supervisor, logs) if ready else None
+        if not ready:
+            yield None
+            return
+        # Nothing waits for beat, so it does not compete with the start of the others.
+        supervisor.start(programs.beat(env, data / "run" / "beat-schedule"))
+        yield Desk(tenant, f"http://{addresses.in_url(local)}:{port}", supervisor, logs)
 
 
 def _answers(host: str, port: int, path: str) -> bool:

@@ -17,6 +17,7 @@ from typing import BinaryIO, Self
 from dsupport.demo import leash
 
 POLL_SECONDS = 0.05
+_READY_POLL_SECONDS = 0.2  # asking more often would slow down what we wait for
 _KILL_SECONDS = 5.0
 _TAIL_LINES = 15
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -137,7 +138,7 @@ class Supervisor:
                     f"The {name} process was not ready within {seconds:.0f} seconds. "
                     f"{self._last_words(name)}"
                 )
-            time.sleep(POLL_SECONDS)
+            time.sleep(_READY_POLL_SECONDS)
         return False
 
     def wait_for_signal(self) -> None:

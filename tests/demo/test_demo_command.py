@@ -68,7 +68,7 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
 
@@ -105,13 +105,13 @@ def test_start_shows_where_to_go_and_ctrl_c_ends_it(environment):
         while "Press Ctrl-C" not in shown and (line := process.stdout.readline()):
             shown += line
         found = re.search(r"Chat +(http://127\.0\.0\.1:\d+)/", shown)
-        assert found, shown + process.communicate(timeout=30)[1]
+        assert found, shown + process.communicate(timeout=60)[1]
         with urllib.request.urlopen(f"{found[1]}/", timeout=20) as page:
             assert "Holm &amp; Larch" in page.read().decode()
         assert _sign_in(found[1], shown) == 200
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGINT)  # an impatient second one tears nothing apart
-        _, errors = process.communicate(timeout=40)
+        _, errors = process.communicate(timeout=90)
         assert process.returncode == 0, errors
         assert "Traceback" not in errors
     finally:
@@ -149,7 +149,7 @@ def test_killed_worker_ends_the_demo_and_is_named(environment):
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         (worker,) = [pid for pid in children if b"worker" in arguments_of(pid)]
         os.kill(int(worker), signal.SIGKILL)
-        _, errors = process.communicate(timeout=40)
+        _, errors = process.communicate(timeout=90)
         assert process.returncode == 1
         assert "The worker process ended by itself (killed by SIGKILL)" in errors
     finally:
