@@ -43,6 +43,16 @@ _HELP = re.compile(
     r"|money back|refund)\b",
     re.IGNORECASE,
 )
+_IN_GENERAL = re.compile(
+    r"\b(?:what (?:happens|if)|in case|suppose|what would happen|how (?:do|does|can) (?:you|one))"
+    r"\b",
+    re.IGNORECASE,
+)
+_HOW_TO = re.compile(
+    r"\b(?:can i|could i|may i|is it possible|how (?:do|can|would) i|what (?:do|can|should) i do"
+    r"|am i able)\b",
+    re.IGNORECASE,
+)
 _PLEASED = re.compile("[\U0001f44d\U0001f44c\U0001f64f\u2764\U0001f60a\U0001f600\U0001f642]")
 _SHORT = 8
 
@@ -67,6 +77,8 @@ class Ask:
     other_order: bool = False
     wants_help: bool = False
     agreed: bool = False
+    in_general: bool = False  # asks for the rule ("what if …"), whatever the matter is
+    how_to: bool = False  # asks whether or how it can be done
     hints: str = ""
     second: str = ""  # the next likeliest intent, for a message that proves to be about the shop
 
@@ -77,6 +89,10 @@ class Ask:
     @property
     def route(self) -> str:
         return load_catalogue().get_intent(self.intent).route
+
+    @property
+    def topic(self) -> str:
+        return load_catalogue().get_intent(self.intent).topic
 
 
 def understand(turn: Turn, read: Reader) -> list[Ask]:
@@ -116,6 +132,8 @@ def _ask(part: Reading, turn: Turn) -> Ask:
         said_order=bool(named),
         other_order=bool(_OTHER_ORDER.search(part.text)),
         wants_help=bool(_HELP.search(part.text)),
+        in_general=bool(_IN_GENERAL.search(part.text)) and not named,
+        how_to=bool(_HOW_TO.search(part.text)),
         hints=part.text,
         second=_second(part),
     )

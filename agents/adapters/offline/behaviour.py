@@ -101,9 +101,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "damaged_item": _act(
         "help with a damaged or faulty item", "an item arrived damaged or faulty, what happens now"
     ),
-    "wrong_item": _act(
-        "help with a wrong or missing item", "a wrong item was delivered or an item is missing"
-    ),
+    "wrong_item": _act("help with a wrong or missing item", "wrong or missing items in my parcel"),
     "cancel_request": _act(
         "a cancellation",
         "can I cancel my order, until when",

@@ -35,6 +35,11 @@ class Search:
     failed: bool = False
 
     @property
+    def best(self) -> float:
+        """Return the score of the best passage."""
+        return max((hit.score for hit in self.hits), default=0.0)
+
+    @property
     def useful(self) -> bool:
         return bool(self.hits) and self.band in {"answer", "may_help"}
 
@@ -162,4 +167,4 @@ def _body(raw: Facts, title: str, heading: str) -> str:
 
 def _search_rank(search: Search) -> tuple[int, float]:
     bands = {"answer": 2, "may_help": 1}
-    return bands.get(search.band, 0), max((hit.score for hit in search.hits), default=0.0)
+    return bands.get(search.band, 0), search.best

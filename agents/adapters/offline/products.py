@@ -20,6 +20,14 @@ _ASKS_STOCK = re.compile(
 )
 
 
+_ASKS_RANGE = re.compile(
+    r"\b(?:do|have) you (?:have|got|sell|stock|carry)\b|\bis there an?\b|\bare there\b|\bshow me\b",
+    re.IGNORECASE,
+)
+_DIGITS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6"}
+_NUMBER = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b(?=[ -])", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """Sentences about products; `sure` says that the product was named plainly."""
@@ -30,17 +38,18 @@ class Told:
 
 def tell_products(products: list[Facts], question: str) -> Told | None:
     """Return what the catalogue says to a question, or None when it holds nothing that fits."""
-    wanted = content_stems(question)
+    wanted = content_stems(_NUMBER.sub(lambda match: _DIGITS[match.group().casefold()], question))
     scored = [(len(wanted & _name_stems(product)), product) for product in products]
     best = max((score for score, _ in scored), default=0)
+    asks_range = bool(_ASKS_RANGE.search(question))
     if not best:
         return None
     named = [product for score, product in scored if score == best]
-    if len(named) > 1 and best < 2:
+    if len(named) > 1:
         names = join_and([str(product.get("name", "")) for product in named[:_NAMED]])
-        return Told(phrases.PRODUCTS_FOUND.format(names=names), sure=False)
+        return Told(phrases.PRODUCTS_FOUND.format(names=names), sure=asks_range)
     product = named[0]
-    sure = best >= 2 or best == len(_name_stems(product))
+    sure = asks_range or best >= 2 or best == len(_name_stems(product))
     return Told(_describe(product, question, wanted - _name_stems(product)), sure)
 
 

@@ -29,6 +29,8 @@ _PERSON = 0.4
 _PROBLEM = 0.3
 _GUESS = 0.3  # a deed that is less likely than this is not even asked about
 _SOCIAL = 0.35
+_WELL = 0.65  # score of a search that beats the catalogue
+_CLEAR = 0.85  # score that counts although the question is unlike any that customers ask
 _WINDOW_INTENTS = frozenset({"refund_request", "return_request", "exchange_request"})
 
 
@@ -67,6 +69,8 @@ def serve(ask: Ask, bench: Workbench) -> Served:
 def _kind_of(ask: Ask, bench: Workbench) -> Kind:
     """Return how to serve a wish; one that is not understood well goes to the articles first."""
     kind = ask.behaviour.kind
+    if ask.in_general and kind in {Kind.ORDER, Kind.ACTION} and not ask.agreed:
+        return Kind.KNOWLEDGE
     if kind is Kind.SOCIAL:
         return kind if ask.in_scope or ask.p >= _SOCIAL else Kind.KNOWLEDGE
     if ask.agreed or ask.in_scope:
@@ -93,12 +97,12 @@ def _serve_knowledge(ask: Ask, bench: Workbench) -> Served:
 
 
 def _tell_rules(served: Served, search: Search | None, ask: Ask, bench: Workbench) -> None:
-    quote = bench.quote(search, ask.query)
+    quote = bench.quote(search, ask.query, ask)
     if search is None or search.failed:
         served.say(phrases.SEARCH_DOWN)
         served.say(phrases.OFFER_PERSON, "offer")
         served.sure = 0.2
-    elif quote is not None and search.band == "answer":
+    elif quote is not None and search.band == "answer" and not _is_doubtful(search, ask):
         served.cite(quote)
     elif quote is not None:
         served.cite(quote, phrases.MAY_HELP)
@@ -113,18 +117,29 @@ def _tell_rules(served: Served, search: Search | None, ask: Ask, bench: Workbenc
         served.sure = 0.3
 
 
+def _is_doubtful(search: Search, ask: Ask) -> bool:
+    """Tell whether a match may be one of words only: the question is not like a customer's."""
+    return not ask.in_scope and search.best < _CLEAR
+
+
 def _serve_product(ask: Ask, bench: Workbench) -> Served:
     served = Served()
     search = bench.search(ask.query)
     products = bench.products(ask.query) or []
     told = tell_products(products, ask.query)
-    answered = search is not None and search.useful and search.band == "answer"
-    if told and (told.sure or not answered):
+    if told and (told.sure or not _is_well_answered(search)):
         served.say(told.text, "facts")
         served.sure = 0.9 if told.sure else 0.5
     else:
         _tell_rules(served, search, ask, bench)
     return served
+
+
+def _is_well_answered(search: Search | None) -> bool:
+    """Tell whether an article answers better than a look at the catalogue would."""
+    if search is None or search.band != "answer":
+        return False
+    return search.best >= _WELL
 
 
 # --- orders -----------------------------------------------------------------------------------
@@ -147,7 +162,7 @@ def _serve_order(ask: Ask, bench: Workbench) -> Served:
     standing = stand(facts, tracking.data if tracking else None)
     if about_money:
         served.say(" ".join([*tell_standing(standing)[:1], *tell_refunds(facts)]), "facts")
-        served.cite(bench.quote(rules, ask.query))
+        served.cite(bench.quote(rules, ask.query, ask))
         served.say(phrases.OFFER_PERSON, "offer")
         return served
     served.say(" ".join(tell_standing(standing)), "facts")
@@ -193,7 +208,7 @@ def _trouble_rule(
         if found is not None:
             after, hit = found
             return quote_hit(hit), standing.days_late >= after
-    quote = bench.quote(search, TROUBLE_RULES[trouble])
+    quote = bench.quote(search, TROUBLE_RULES[trouble], ask)
     if trouble == "not_received":
         # The carrier's scan may run a little ahead of the driver: the day it says is too early.
         return quote, str(standing.facts.get("delivered_on") or "") < bench.turn.today.isoformat()
@@ -206,7 +221,7 @@ def _ask_for_order(served: Served, choice: Choice, ask: Ask, bench: Workbench) -
         bench.list_orders(choice.day, ask)
         served.say(phrases.NO_LOOKUP)
     elif choice.state is State.UNKNOWN_ASKER:
-        served.say(phrases.NEED_IDENTITY)
+        _tell_stranger(served, ask, bench)
     elif choice.state is State.WHICH:
         if choice.empty_day:
             served.say(phrases.NONE_THAT_DAY.format(day=choice.empty_day))
@@ -217,6 +232,16 @@ def _ask_for_order(served: Served, choice: Choice, ask: Ask, bench: Workbench) -
     else:
         served.say(phrases.NO_LOOKUP)
         served.say(phrases.OFFER_PERSON, "offer")
+
+
+def _tell_stranger(served: Served, ask: Ask, bench: Workbench) -> None:
+    """Ask somebody unknown to show who they are; who asks for a way is told the rule first."""
+    if ask.how_to:
+        search = bench.search(ask.query)
+        served.cite(
+            bench.quote(search, ask.query, ask) if search and search.band == "answer" else None
+        )
+    served.say(phrases.NEED_IDENTITY)
 
 
 def _tell_lookup_failed(
@@ -259,7 +284,7 @@ def _serve_action(ask: Ask, bench: Workbench) -> Served:
         standing = stand(facts, None)
     else:
         search = bench.search(_rules_query(ask))
-    _pass_on(served, ask, standing, bench.quote(search, _question(ask)), bench)
+    _pass_on(served, ask, standing, bench.quote(search, _question(ask), ask), bench)
     return served
 
 
@@ -297,9 +322,9 @@ def _serve_stranger(ask: Ask, bench: Workbench, *, needs_account: bool) -> Serve
     """Serve a request for a deed from somebody who is not known: the rule, and how to go on."""
     served = Served()
     if ask.behaviour.order == "yes":
-        served.say(phrases.NEED_IDENTITY)
+        _tell_stranger(served, ask, bench)
         return served
-    served.cite(bench.quote(bench.search(_rules_query(ask)), _question(ask)))
+    served.cite(bench.quote(bench.search(_rules_query(ask)), _question(ask), ask))
     if needs_account:
         served.say(phrases.NEED_ACCOUNT)
     else:
@@ -310,7 +335,7 @@ def _serve_stranger(ask: Ask, bench: Workbench, *, needs_account: bool) -> Serve
 def _clarify(ask: Ask, bench: Workbench) -> Served:
     """Answer with the rule and ask whether the deed is wanted: a question costs nothing."""
     served = Served(sure=0.6)
-    served.cite(bench.quote(bench.search(_rules_query(ask)), _question(ask)))
+    served.cite(bench.quote(bench.search(_rules_query(ask)), _question(ask), ask))
     served.say(phrases.OFFER_DEED.format(wish=ask.behaviour.wish), "offer")
     return served
 

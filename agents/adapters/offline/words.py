@@ -64,13 +64,44 @@ def sentences(text: str) -> list[str]:
     return [part.strip() for part in _SENTENCE.split(text) if part and part.strip()]
 
 
-def join_sentences(parts: list[str]) -> str:
-    """Return sentences as running text; the items of a list keep lines of their own."""
+def units(text: str) -> list[str]:
+    """Return the quotable pieces of a passage: sentences, items of lists, rows of tables.
+
+    Headings that stand within a passage are dropped. A row says what its columns mean.
+    """
+    pieces: list[str] = []
+    header: list[str] = []
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        cells = [cell.strip() for cell in line.split(" | ")]
+        if len(cells) > 1:
+            if header:
+                pieces.append(_row(header, cells))
+            header = header or cells
+            continue
+        header = []
+        if line.startswith("- "):
+            pieces.append(line)
+        elif not (following and _is_heading(line)):
+            pieces += sentences(line)
+    return pieces
+
+
+def _is_heading(line: str) -> bool:
+    return line[-1] not in ".!?:;…”)" and len(line.split()) <= 9
+
+
+def _row(header: list[str], cells: list[str]) -> str:
+    named = [f"{name} {cell}" for name, cell in zip(header[1:], cells[1:], strict=False)]
+    return f"- {cells[0]}: {', '.join(named)}"
+
+
+def join_units(pieces: list[str]) -> str:
+    """Return pieces as running text; items of lists keep lines of their own."""
     text = ""
-    for part in parts:
-        item = part.startswith("- ")
+    for piece in pieces:
         after_item = text.rpartition("\n")[2].startswith("- ")
-        text += ("\n" if item or after_item else " ") + part
+        text += ("\n" if piece.startswith("- ") or after_item else " ") + piece
     return text.strip()
 
 

@@ -79,9 +79,11 @@ class Workbench:
     def open_ticket(self, arguments: Mapping[str, Any]) -> None:
         self._want(Wanted("create_ticket", arguments), Wanted("escalate", arguments))
 
-    def quote(self, search: Search | None, question: str) -> Quote | None:
+    def quote(self, search: Search | None, question: str, ask: Ask) -> Quote | None:
         """Return the sentences of a search's passages that answer a question best."""
-        return best_quote(search, question, self._embed) if search and search.useful else None
+        if search is None or not search.useful:
+            return None
+        return best_quote(search, question, self._embed, topic=ask.topic)
 
     def calls(self) -> list[ToolCall]:
         """Return the wanted calls, each once, with ids that follow those of the run so far."""
