@@ -13,8 +13,10 @@ from functools import cache
 from uuid import UUID
 
 import structlog
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import F
+from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
 from agents.models import Run
@@ -23,14 +25,16 @@ from agents.store import Hold
 
 log = structlog.get_logger(__name__)
 
-LEASE = timedelta(seconds=30)
-BEAT_SECONDS = 8.0
-
 
 @cache
 def process_owner() -> str:
     """Return this process's name as a holder of leases; a restarted process has another."""
     return f"{socket.gethostname()[:24]}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def _lease_end() -> CombinedExpression:
+    """Return when a lease that begins now runs out, by the database's clock."""
+    return Now() + timedelta(seconds=settings.DSUPPORT_LEASE_SECONDS)
 
 
 def claim_run(run_id: UUID, owner: str) -> Hold | None:
@@ -44,7 +48,7 @@ def claim_run(run_id: UUID, owner: str) -> Hold | None:
         .update(
             status=RunStatus.RUNNING,
             lease_owner=owner,
-            lease_until=Now() + LEASE,
+            lease_until=_lease_end(),
             attempt=F("attempt") + 1,
             version=F("version") + 1,
         )
@@ -68,8 +72,8 @@ def release_run(hold: Hold) -> None:
 class Heartbeat:
     """Keeps the leases of all runs of this process alive from one thread."""
 
-    def __init__(self, seconds: float = BEAT_SECONDS) -> None:
-        self._seconds = seconds
+    def __init__(self) -> None:
+        self._seconds = settings.DSUPPORT_LEASE_SECONDS / 4
         self._held: dict[UUID, Hold] = {}
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -105,7 +109,7 @@ class Heartbeat:
                     lease_owner=hold.owner,
                     attempt=hold.attempt,
                     status=RunStatus.RUNNING,
-                ).update(lease_until=Now() + LEASE)
+                ).update(lease_until=_lease_end())
         except DatabaseError as error:
             log.warning("leases.not_extended", error=str(error))
         finally:

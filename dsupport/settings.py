@@ -32,6 +32,8 @@ DSUPPORT_TENANT = env.dsupport_tenant
 DSUPPORT_CLOCK = env.dsupport_clock
 DSUPPORT_PROVIDER = env.provider
 DSUPPORT_ARCHITECTURE = env.dsupport_architecture
+# How long a run belongs to a worker that has not been heard of since.
+DSUPPORT_LEASE_SECONDS = env.dsupport_lease_seconds
 DSUPPORT_SEEDER = "dsupport.demo.seed.seed_demo"
 # One dotted path per port, like EMAIL_BACKEND.
 DSUPPORT_EMBEDDER = env.dsupport_embedder
