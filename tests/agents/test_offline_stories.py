@@ -232,6 +232,13 @@ def test_customer_without_orders_is_told_so():
     assert Talk(Shop(orders=[])).say("where is my order").answer == phrases.NO_ORDERS
 
 
+def test_number_with_letters_is_one_order_all_through():
+    order = make_order("#W2611340", "pending", "Office Chair", placed=-2, promised=3)
+    talk = Talk(Shop(orders=[order]))
+    assert "Order #W2611340 (Office Chair)" in talk.say("where is W2611340").answer
+    assert "18 October 2026" in talk.say("when will it arrive?").answer
+
+
 def test_bare_number_is_looked_up():
     assert "Order 1060" in Talk().say("1060").answer
 
@@ -311,6 +318,25 @@ def test_product_is_told_from_the_catalogue(architecture):
     stock = talk.say("is the Squall Rain Jacket in stock in rust?").answer
     assert "Not in stock at the moment: Rust, M" in stock
     assert {"search_kb", "get_product"} <= set(talk.shop.names())
+
+
+@pytest.mark.parametrize("asker", ["signed_in", "anonymous"])
+def test_question_in_general_is_answered_from_the_articles(asker):
+    talk = Talk(asker=asker)
+    form = talk.say("what happens with a lost parcel?")
+    assert [source.doc_id for source in form.sources] == ["lost"]
+    assert talk.shop.names() == ["search_kb"]
+
+
+def test_stranger_who_asks_for_a_way_is_told_the_rule_and_how_to_go_on():
+    form = Talk(asker="anonymous").say("can I change the delivery address?")
+    assert [source.doc_id for source in form.sources] == ["address"]
+    assert form.answer.endswith(phrases.NEED_IDENTITY)
+
+
+def test_match_of_words_alone_is_doubted():
+    form = Talk().say("how many days until the next full moon delivery of cheese")
+    assert form.confidence <= 0.5
 
 
 # --- deeds ------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, timedelta
@@ -19,6 +18,7 @@ from agents.context import Said, assemble
 from agents.evidence import Evidence
 from agents.intents import intent_labels
 from agents.review import produce_answer
+from agents.understanding.entities import same_order
 from dsupport.contract.principal import Principal, Proof
 from dsupport.contract.tools import ErrorCategory, Source, ToolArguments, ToolResult, ToolSpec
 from knowledge.adapters.minilm import MiniLM
@@ -210,8 +210,7 @@ class Shop:
         return ToolResult(data={"orders": rows, "more": False})
 
     def _find(self, number: str) -> dict[str, Any] | None:
-        key = re.sub(r"[^0-9a-z]", "", number.casefold()).removeprefix("ord")
-        return next((o for o in self.orders if str(o["number"]) == key), None)
+        return next((o for o in self.orders if same_order(str(o["number"]), number)), None)
 
     def _order(self, arguments, _context) -> ToolResult:
         self._note("get_order", arguments)
