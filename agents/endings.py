@@ -26,6 +26,7 @@ from agents.store import Hold, NewEvent, append
 from agents.talk import Talk, read_talk
 from dsupport.contract.tools import Source
 from dsupport.models import Tenant
+from knowledge.tools import mark_cited
 from tickets.tools import escalate
 
 
@@ -61,6 +62,8 @@ def post_answer(
         document = answer_document(form, scope)
         if conversation.posture == Conversation.Posture.AUTO:
             _store_answer(run, document, scope, now)
+            cited = [(source["doc_id"], source["heading"]) for source in document["sources"]]
+            mark_cited(principal=scope.principal, run_id=str(run.pk), cited=cited)
             _end(run, status, scope, now=now)
         else:
             _end(run, status, scope, now=now, ending="a_person_answers", detail=form.answer)

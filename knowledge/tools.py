@@ -24,7 +24,7 @@ def search_kb(arguments: SearchKbArguments, context: ToolContext) -> ToolResult:
         principal=context.principal,
         query=arguments.query,
         now=context.now,
-        history=context.customer_words,
+        history=context.earlier_words[-3:],
         run_id=context.run_id,
     )
     hits = [

@@ -47,7 +47,7 @@ def test_search_kb_off_topic_question_gives_no_source(real):
 
 def test_search_kb_follow_up_uses_the_customers_words(real):
     words = ("Can I return worn items?", "and how long do I have for that?")
-    result = ask(real, words[1], customer_words=words)
+    result = ask(real, words[1], customer_words=words[1:], earlier_words=words[:1])
     assert result.sources[0].doc_id == "returns"
 
 

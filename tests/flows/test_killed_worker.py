@@ -1,0 +1,127 @@
+"""A worker is killed in the middle of a run: another goes on, and one answer is given."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connections
+
+from agents import services
+from agents.models import Event, Message, Run
+from agents.tasks import sweep_runs
+from dsupport.contract.principal import Principal
+from dsupport.lib import clock
+from dsupport.models import Tenant
+from orders.adapters.simulated import Faults, set_faults
+from orders.tools import enter_as
+
+pytestmark = pytest.mark.process
+ROOT = Path(__file__).resolve().parents[2]
+LEASE = "2"
+
+
+@contextmanager
+def worker(database: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a real Celery worker on a database, in a process group of its own."""
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "dsupport.settings",
+        "DATABASE_URL": _on(os.environ["DATABASE_URL"], database),
+        "DSUPPORT_LEASE_SECONDS": LEASE,
+        "DSUPPORT_DB_POOL": "4",
+        "DSUPPORT_LOG_LEVEL": "INFO",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "dsupport",
+        "worker",
+        "-P",
+        "threads",
+        "-c",
+        "4",
+    ]
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [*command, "--without-gossip", "--without-mingle"],
+            cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True,
+        )  # fmt: skip
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _on(url: str, database: str) -> str:
+    head, _, tail = url.partition("?")
+    return f"{head.rsplit('/', 1)[0]}/{database}{'?' + tail if tail else ''}"
+
+
+def wait_for(what: str, happened: Callable[[], bool], seconds: float, log: Path) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if happened():
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{what} did not happen within {seconds:g} s:\n{log.read_text()[-3_000:]}")
+
+
+@pytest.fixture
+def asked(demo_db):
+    """Ask about order 1042 while its carrier is slow, so that there is time to kill the worker."""
+    shop = Tenant.objects.get(slug=settings.DSUPPORT_TENANT)
+    visitor = Principal(tenant_id=shop.pk, visitor="flow")
+    customer = enter_as(tenant=shop, principal=visitor, email="fleur.hendriks@example.com")
+    conversation = services.open_conversation(principal=customer, now=clock.now())
+    set_faults(Faults(delay=2.0))
+    sent = services.submit_message(
+        principal=customer,
+        conversation_id=conversation.pk,
+        text="Where is my order 1042?",
+        now=clock.now(),
+    )
+    yield conversation, sent.run_id
+    set_faults(None)
+    connections.close_all()
+
+
+def test_killed_worker_is_taken_over_and_the_answer_comes_once(asked, demo_db, tmp_path):
+    conversation, run_id = asked
+    log = tmp_path / "worker.log"
+    said = lambda type: Event.objects.for_run(run_id).filter(type=type).exists()  # noqa: E731
+    with worker(demo_db, log) as first:
+        wait_for("the carrier was asked", lambda: said("tool.called"), 60, log)
+        os.killpg(first.pid, signal.SIGKILL)
+    assert Run.objects.for_worker(run_id).get().status == "running"
+    killed = time.monotonic()
+    set_faults(None)
+    with worker(demo_db, log):
+
+        def over() -> bool:
+            sweep_runs()  # what beat does every few seconds
+            return Run.objects.for_worker(run_id).get().status not in {"queued", "running"}
+
+        wait_for("the run's end", over, 100, log)
+    assert time.monotonic() - killed < 120
+    run = Run.objects.for_worker(run_id).get()
+    assert run.status in {"completed", "handed_over"}
+    assert run.attempt == 2
+    answers = Message.objects.for_conversation(conversation).filter(author="assistant")
+    assert len(answers) == 1
+    assert "1042" in answers[0].text
+    events = list(Event.objects.after(conversation.pk, 0))
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert len({event.key for event in events if event.key}) == len([e for e in events if e.key])
