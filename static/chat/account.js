@@ -42,7 +42,7 @@ export class Account {
   }
 
   show(session) {
-    this.session = { ...ANONYMOUS, ...session };
+    this.session = { ...ANONYMOUS, ...session, orders: session.proved_orders ?? session.orders ?? [] };
     this.#close();
     this.#root.dataset.asker = this.session.asker;
     this.#button.replaceChildren(

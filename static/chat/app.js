@@ -59,7 +59,7 @@ async function loadIdentity() {
     hooks: {
       done: (session, question) => {
         account.show(session);
-        desk.identified(identityWords(session), question);
+        desk.identified(identityWords(account.session), question);
         composer.focus();
       },
     },
@@ -81,7 +81,7 @@ function footWords(name) {
   return [h("strong", { text: "AI assistant." }), more];
 }
 
-function identityWords({ asker, name, orders = [] }) {
+function identityWords({ asker, name, orders }) {
   if (asker === "signed_in") return `Signed in as ${name}.`;
   return `Order ${orders.at(-1)} is proved. The assistant can look at it now.`;
 }
@@ -120,7 +120,7 @@ async function signOut() {
 }
 
 const ACTS = {
-  person: () => desk.askPerson(),
+  person: () => desk.people.ask(),
   starter: (control) => desk.send(control.textContent.trim()),
   demo: (control) => identify({ opener: control, way: "demo" }),
   previous: () => desk.back(),
@@ -140,7 +140,7 @@ byId("new").addEventListener("click", () => {
   stage("first");
   composer.focus();
 });
-byId("tickets").addEventListener("click", () => desk.showTicket());
+byId("tickets").addEventListener("click", () => desk.people.showTicket());
 
 for (const type of ["online", "offline"]) {
   addEventListener(type, () => {
@@ -157,7 +157,7 @@ async function start() {
   document.documentElement.classList.remove("no-script");
   desk.resume();
   if (fine && !document.body.hasAttribute("data-embed")) composer.focus();
-  if (config.sw && "serviceWorker" in navigator) navigator.serviceWorker.register(config.sw);
+  if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").catch(() => {});
   try {
     account.show(await api.session());
   } catch {

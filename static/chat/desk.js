@@ -1,16 +1,15 @@
 // The conversation on this page: what each event does to it, and what the customer can do.
 
 import { Connection } from "./connection.js";
-import { announce, byId, h, icon, unseen } from "./dom.js";
+import { Delivery } from "./delivery.js";
+import { announce } from "./dom.js";
 import { plain } from "./format.js";
-import { handover, handoverWords } from "./handover.js";
 import { note, otherMessage, OwnMessage } from "./messages.js";
 import { Outbox } from "./outbox.js";
+import { People } from "./people.js";
 import { Thread } from "./thread.js";
 import { Turn } from "./turn.js";
-import { ApiError } from "./api.js";
 
-const ACK_WAIT = 4000;
 const WATCH = 8000;
 
 const POSTURES = {
@@ -37,16 +36,8 @@ export class Desk {
   #thread = new Thread();
   #turns = new Map();
   #own = new Map();
-  #acks = new Map();
   #questions = new Map();
-  #handovers = new Map();
-  #tickets = [];
-  #opening = null;
-  #personNote = null;
   #needs = null;
-  #asking = false;
-  #handedOver = 0;
-  #posture = "auto";
   #heard = Date.now();
 
   /** `hooks`: stage(stage), link(down), remark(text), identity({question, opener, focus}), edit(text), news(), person(name). */
@@ -60,14 +51,35 @@ export class Desk {
       base: config.ws,
       hooks: {
         event: (event) => this.#take(event),
-        fault: (frame) => this.#fault(frame),
+        fault: (frame) => this.delivery.fault(frame),
         state: (state) => this.#linked(state),
         gone: () => this.#lost(),
       },
     });
+    this.delivery = new Delivery({
+      api,
+      store,
+      connection: this.connection,
+      hooks: {
+        run: (run) => this.#turnOf(run),
+        link: (down) => hooks.link(down),
+        lost: () => this.#lost(),
+        remark: (text) => hooks.remark(text),
+      },
+    });
+    this.people = new People({
+      api,
+      store,
+      thread: this.#thread,
+      hooks: {
+        conversation: () => this.delivery.conversation(),
+        stage: hooks.stage,
+        arrived: (row, words, follow) => this.#arrived(row, words, follow),
+      },
+    });
     this.outbox = new Outbox({
       store: store.outbox,
-      deliver: (item) => this.#deliver(item),
+      deliver: (item) => this.delivery.send(item),
       changed: (item) => this.#own.get(item.client_id)?.update(item),
     });
     setInterval(() => this.#watch(), WATCH);
@@ -82,7 +94,7 @@ export class Desk {
     for (const item of unsent) this.#showOwn(item);
     if (id) this.#join(id);
     this.outbox.wake();
-    if (this.#store.wantsPerson.get()) this.askPerson();
+    if (this.people.wished) this.people.ask();
   }
 
   async #join(id) {
@@ -90,10 +102,9 @@ export class Desk {
     this.connection.start(id);
     this.#catchUp();
     try {
-      const { posture, tickets } = await this.#api.conversation(id);
+      const { tickets } = await this.#api.conversation(id);
       if (this.#store.conversation.get() !== id) return;
-      this.#posture = posture ?? this.#posture;
-      for (const ticket of tickets ?? []) this.#keepTicket(ticket);
+      for (const ticket of tickets ?? []) this.people.keep(ticket);
     } catch {
       // The stream tells whether the conversation is gone or only the network.
     }
@@ -116,31 +127,6 @@ export class Desk {
     this.#thread.toEnd(!this.#thread.replaying);
     this.outbox.wake();
     return own;
-  }
-
-  async askPerson() {
-    if (this.#asking) return;
-    this.#asking = true;
-    this.#hooks.stage("chat");
-    this.#store.wantsPerson.set(true);
-    this.#showPersonNote("Asking for a person…");
-    const before = this.#handedOver;
-    try {
-      await this.#api.person(await this.#ensure());
-      this.#store.wantsPerson.set(null);
-      // The event may have overtaken the reply, and then it has said this already.
-      if (this.#handedOver === before) this.#showPersonNote("You asked for a person.");
-    } catch (error) {
-      const later = error.retryable && !error.status;
-      if (!later) this.#store.wantsPerson.set(null);
-      this.#showPersonNote(
-        later
-          ? "You asked for a person. This is passed on as soon as the connection is back."
-          : `A person could not be asked: ${error.message}`,
-      );
-    } finally {
-      this.#asking = false;
-    }
   }
 
   /** Start afresh; the old conversation stays one click away. */
@@ -184,7 +170,9 @@ export class Desk {
     const handlers = {
       message: () => this.#message(event),
       answer: () => this.#answer(event),
-      escalated: () => this.#escalated(event),
+      escalated: () => {
+        this.people.escalated(event, Boolean(event.run) && !this.#turns.get(event.run)?.done);
+      },
       "run.finished": () => this.#finished(event),
       "posture.changed": () => this.#postureChanged(event),
       error: () => this.#line(event, event.data?.message),
@@ -208,7 +196,7 @@ export class Desk {
     if (clientId) {
       this.#own.set(clientId, own);
       this.outbox.settle(clientId);
-      this.#acks.get(clientId)?.resolve(true);
+      this.delivery.confirm(clientId);
       own.update({ text, at: event.at, state: "sent" });
     }
     if (event.run) {
@@ -221,12 +209,21 @@ export class Desk {
   #otherMessage(event) {
     const { author, label, name, text } = event.data;
     if (author === "system" || label === "system") {
-      this.#line(event, text);
+      this.#systemMessage(event);
       return;
     }
     const row = otherMessage(event, this.#help);
     this.#thread.place(row, event.seq);
     this.#arrived(row, `${author === "staff" ? name || "A person" : "AI assistant"}: ${spoken(text)}`);
+  }
+
+  /** What the desk itself says: about a hand-over, at the end of a run, or at large. */
+  #systemMessage(event) {
+    if (this.people.explained(event)) return;
+    const { run, seq, at, data } = event;
+    const turn = this.#turns.get(run);
+    if (turn?.close(data.text, at)) this.#thread.place(turn.element, seq);
+    else this.#line(event, data.text);
   }
 
   #answer(event) {
@@ -237,10 +234,8 @@ export class Desk {
     this.#thread.mark(event);
     this.#thread.place(turn.element, seq);
     this.#arrived(turn.element, `AI assistant: ${spoken(data.answer)}`, false);
-    if (data.escalated && !this.#handovers.has(run)) {
-      this.#handovers.set(run, { ticket: data.ticket_id, opens: this.#opens });
-    }
-    this.#showHandover(run, seq + 0.2, event.at);
+    if (data.escalated) this.people.announced(run, data.ticket_id);
+    this.people.show(run, seq + 0.2, event.at);
     const question = this.#questionOf(run);
     this.#needs = data.needs === "identity" ? { question } : null;
     if (this.#needs && !this.#thread.replaying) this.#hooks.identity({ question, focus: false });
@@ -257,49 +252,18 @@ export class Desk {
     if (this.#needs) this.#hooks.identity({ ...this.#needs, focus: false });
   }
 
-  #escalated(event) {
-    const { data, run } = event;
-    if (data.ticket) this.#keepTicket(data.ticket);
-    this.#handovers.set(run, data);
-    // Inside a run the block follows the words that announce it.
-    if (run && !this.#turns.get(run)?.done) return;
-    this.#showHandover(run, event.seq, event.at);
-  }
-
-  #showHandover(run, order, at) {
-    const data = this.#handovers.get(run);
-    if (!data || data.shown) return;
-    this.#handovers.set(run, { ...data, shown: true });
-    this.#store.wantsPerson.set(null);
-    this.#personNote?.remove();
-    this.#personNote = null;
-    this.#handedOver += 1;
-    if (data.ticket) this.#keepTicket(data.ticket);
-    const twice = data.ticket && document.querySelector(`[data-ticket="${CSS.escape(data.ticket)}"]`);
-    const row = twice
-      ? note(`This was added to ticket ${data.ticket}, which is already with a person.`, at)
-      : handover(data, at);
-    this.#thread.place(row, order);
-    this.#arrived(row, twice ? row.textContent : handoverWords(data), !run);
-  }
-
   #finished(event) {
     const turn = this.#turnOf(event.run);
-    if (turn.done) return;
-    // Another message joined in and one answer covers both.
-    if (event.data.reason === "superseded") {
-      turn.dismiss();
-      return;
+    if (!turn.done) {
+      turn.end(event);
+      this.#thread.place(turn.element, event.seq);
     }
-    turn.end(event);
-    this.#thread.place(turn.element, event.seq);
-    this.#showHandover(event.run, event.seq + 0.2, event.at);
+    this.people.show(event.run, event.seq + 0.2, event.at);
     this.#thread.follow(turn.element);
   }
 
   #postureChanged(event) {
     const { posture, name, role, by } = event.data;
-    this.#posture = posture;
     const who = [name || by || "A person", role].filter(Boolean).join(", ");
     this.#hooks.person(posture === "off" ? who : "");
     const words = POSTURES[posture] ?? (() => `This conversation is now ${plain(posture)}.`);
@@ -340,7 +304,7 @@ export class Desk {
       turn = new Turn(run, {
         help: this.#help,
         cancel: (id) => this.#cancel(id),
-        person: () => this.askPerson(),
+        person: () => this.people.ask(),
         again: (id) => this.send(this.#questionOf(id)),
         identity: (opener) => this.#hooks.identity({ question: this.#questionOf(run), opener, focus: true }),
       });
@@ -370,103 +334,17 @@ export class Desk {
     return own;
   }
 
-  #showPersonNote(text) {
-    this.#personNote?.remove();
-    this.#personNote = note(text);
-    this.#thread.place(this.#personNote, this.#thread.unsent());
-    this.#thread.follow(this.#personNote);
-  }
-
-  #keepTicket(ticket) {
-    if (!this.#tickets.includes(ticket)) this.#tickets.push(ticket);
-    const badge = byId("tickets");
-    const more = this.#tickets.length > 1 ? ` +${this.#tickets.length - 1}` : "";
-    badge.hidden = false;
-    badge.replaceChildren(icon("ticket"), unseen("Your ticket "), h("span", { text: `${this.#tickets.at(-1)}${more}` }));
-  }
-
-  /** Scroll to where the latest ticket was given out. */
-  showTicket() {
-    const block = [...document.querySelectorAll(".handover")].at(-1);
-    block?.scrollIntoView({ block: "center" });
-  }
-
-  get #opens() {
-    const hours = document.querySelector(".brand__hours");
-    return hours.dataset.open === "yes" ? null : hours.textContent.trim();
-  }
-
   #forget() {
     for (const turn of this.#turns.values()) if (!turn.done) turn.dismiss();
-    for (const map of [this.#turns, this.#own, this.#questions, this.#handovers]) map.clear();
-    this.#tickets = [];
-    this.#personNote = null;
+    for (const map of [this.#turns, this.#own, this.#questions]) map.clear();
     this.#needs = null;
-    this.#posture = "auto";
     this.#thread.clear();
     this.#thread.replaying = false;
-    byId("tickets").hidden = true;
+    this.people.forget();
     this.#hooks.person("");
   }
 
-  // ---- delivery -------------------------------------------------------------------------------
-
-  #ensure() {
-    const id = this.#store.conversation.get();
-    if (id) return Promise.resolve(id);
-    this.#opening ??= this.#open().finally(() => {
-      this.#opening = null;
-    });
-    return this.#opening;
-  }
-
-  async #open() {
-    const { id } = await this.#api.open();
-    this.#store.conversation.set(id);
-    this.connection.start(id);
-    return id;
-  }
-
-  async #deliver(item, again = true) {
-    const { text, client_id: clientId } = item;
-    try {
-      const id = await this.#ensure();
-      if (await this.#overSocket({ type: "message", text, client_id: clientId })) return;
-      const { run_id: run } = await this.#api.send(id, { text, client_id: clientId });
-      if (run) this.#turnOf(run);
-      this.#hooks.link(false);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.gone && again) {
-        this.#lost();
-        await this.#deliver(item, false);
-        return;
-      }
-      if (error.status === 0) this.#hooks.link(true);
-      throw error;
-    }
-  }
-
-  /** True when the server confirmed the message over the socket in time. */
-  async #overSocket(frame) {
-    if (this.connection.state !== "open" || !this.connection.send(frame)) return false;
-    let timer;
-    try {
-      return await new Promise((resolve, reject) => {
-        this.#acks.set(frame.client_id, { resolve, reject });
-        timer = setTimeout(() => resolve(false), ACK_WAIT);
-      });
-    } finally {
-      clearTimeout(timer);
-      this.#acks.delete(frame.client_id);
-    }
-  }
-
-  #fault({ data = {} }) {
-    const ack = this.#acks.get(data.client_id);
-    if (ack) ack.reject(new ApiError(data.code, data.message, 400));
-    else if (data.message) this.#hooks.remark(data.message);
-  }
+  // ---- the line -------------------------------------------------------------------------------
 
   #linked(state) {
     const up = state === "open" || state === "polling";
@@ -474,7 +352,7 @@ export class Desk {
     if (!up) return;
     if (this.#thread.replaying) this.#catchUp();
     this.outbox.wake();
-    if (this.#store.wantsPerson.get()) this.askPerson();
+    if (this.people.wished) this.people.ask();
   }
 
   /** The server does not know this conversation for us any more. */

@@ -16,7 +16,7 @@ export function h(tag, props = {}, ...children) {
     if (value === false || value === null || value === undefined) continue;
     element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
@@ -44,4 +44,20 @@ export function announce(text) {
   setTimeout(() => {
     live.textContent = text;
   }, 60);
+}
+
+const sheets = new Map();
+
+/** Fetch a style sheet that lies beside this module, once; resolves when it applies. */
+export function loadStyle(name) {
+  if (!sheets.has(name)) {
+    const link = h("link", { rel: "stylesheet", href: new URL(name, import.meta.url).href });
+    const loaded = new Promise((resolve) => {
+      link.addEventListener("load", resolve);
+      link.addEventListener("error", resolve);
+    });
+    document.head.append(link);
+    sheets.set(name, loaded);
+  }
+  return sheets.get(name);
 }

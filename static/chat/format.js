@@ -28,13 +28,10 @@ export function duration(ms) {
 
 export const count = (number, one, many) => `${number} ${number === 1 ? one : many}`;
 
-export const score = (value) => (Number.isFinite(value) ? value.toFixed(2) : "");
-
-/** What a run cost. Local rules cost nothing, and saying so beats a row of zeros. */
-export function cost(value) {
-  const amount = Number(value);
-  if (!Number.isFinite(amount)) return "";
-  return amount === 0 ? "no cost" : `$${amount.toFixed(4)}`;
+/** What a run cost, given in millionths of a dollar. Local rules cost nothing: that is said. */
+export function cost(millionths) {
+  if (!Number.isFinite(millionths)) return "";
+  return millionths === 0 ? "no cost" : `$${(millionths / 1e6).toFixed(4)}`;
 }
 
 /** Turn `no_answer` into "no answer" for codes that came after this page was written. */

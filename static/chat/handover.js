@@ -3,6 +3,7 @@
 import { h, icon, unseen } from "./dom.js";
 import { reasonWords } from "./format.js";
 import { byline } from "./messages.js";
+import { verbatim } from "./richtext.js";
 
 function nextWords(opens) {
   if (!opens) return "People are here now. Somebody reads this next and answers in this chat.";
@@ -43,23 +44,21 @@ function ticketRow(ticket) {
 const fact = (label, text) =>
   text ? [h("dt", { text: label }), h("dd", { text })] : [];
 
-/** A row for the `data` of an `escalated` event: reason, ticket, text, opens. */
-export function handover({ reason, ticket, text, opens }, at) {
+/**
+ * A row for the `data` of an `escalated` event: reason, ticket, text, opens. `words` are what the
+ * desk itself says about it; they hold the reason and what comes next.
+ */
+export function handover({ reason, ticket, text, opens, words }, at) {
+  const facts = [fact("Why", reasonWords(reason)), fact("Passed on", text), fact("What happens next", nextWords(opens))];
   const block = h(
     "section",
     { class: "handover", "aria-label": "Passed to a person", data: ticket ? { ticket } : {} },
     h("h3", { class: "handover__title" }, icon("person"), "A person takes over"),
     ticket ? ticketRow(ticket) : null,
-    h(
-      "dl",
-      { class: "handover__facts" },
-      fact("Why", reasonWords(reason)),
-      fact("Passed on", text),
-      fact("What happens next", nextWords(opens)),
-    ),
+    words ? h("div", { class: "prose" }, verbatim(words)) : h("dl", { class: "handover__facts" }, facts),
   );
   return h("li", { class: "row row--handover" }, byline({ label: "system", at }), block);
 }
 
-export const handoverWords = ({ ticket, opens }) =>
-  `A person takes over. ${ticket ? `Your ticket number is ${ticket}. ` : ""}${nextWords(opens)}`;
+export const handoverWords = ({ ticket, opens, words }) =>
+  words ?? `A person takes over. ${ticket ? `Your ticket number is ${ticket}. ` : ""}${nextWords(opens)}`;

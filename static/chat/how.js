@@ -1,10 +1,13 @@
 // The tree behind an answer: who did what, which articles were read with which score, how long.
 
-import { h, icon, unseen } from "./dom.js";
+import { h, icon, loadStyle, unseen } from "./dom.js";
 import { cost, count, duration } from "./format.js";
-import { hitScore, hitWords } from "./trace.js";
+import { hitWords } from "./trace.js";
+
+await loadStyle("later.css");
 
 const ICONS = {
+  agent: "person",
   model: "model",
   tool: "tool",
   search: "search",
@@ -15,29 +18,32 @@ const ICONS = {
 
 const STATE_WORDS = { error: "did not succeed", running: "still working" };
 
-function hit(item, cutoff) {
-  const { text, below } = hitScore(item, cutoff);
+function hit(item, { cutoff, hits }) {
+  const value = Number(item.score) || 0;
+  // Scores of two searches put together may pass 1; the bars compare within one list.
+  const most = Math.max(1, ...hits.map((other) => Number(other.score) || 0));
   const bar = h("span", { class: "hit__bar", "aria-hidden": "true" }, h("span"));
-  const share = Math.max(0, Math.min(1, Number(item.score) || 0));
-  bar.firstChild.style.inlineSize = `${Math.round(share * 100)}%`;
+  bar.firstChild.style.inlineSize = `${Math.round((Math.max(0, value) / most) * 100)}%`;
   return h(
     "li",
-    { class: "hit", data: below ? { below: "" } : {} },
+    { class: "hit", data: value < (cutoff ?? 0) ? { below: "" } : {} },
     h("span", { class: "hit__title" }, hitWords(item), " ", h("span", { class: "hit__version", text: `v${item.version}` })),
     bar,
-    h("span", { class: "hit__score" }, unseen("score "), text),
+    h("span", { class: "hit__score" }, unseen("score "), value.toFixed(2)),
   );
 }
 
-function hits(node) {
-  if (!node.hits.length) return null;
-  return h("ul", { class: "hits" }, node.hits.map((item) => hit(item, node.cutoff)));
-}
+const hitList = (node) =>
+  node.hits.length ? h("ul", { class: "hits" }, node.hits.map((item) => hit(item, node))) : null;
 
-/** `known` is who acted last here; only a change of actor is worth a label. */
-function step(node, known) {
-  const agent = node.agent && node.agent !== known ? node.agent : "";
-  const words = STATE_WORDS[node.state];
+const line = (name, text) => (text ? h("span", { class: `step__${name}`, text }) : null);
+
+function step(node) {
+  // An agent that did one thing needs no heading above it.
+  if (node.kind === "agent" && node.children.length === 1 && !node.children[0].children.length) {
+    return step({ ...node.children[0], actor: node.title });
+  }
+  const result = node.nothing ? "Nothing relevant was found." : node.result;
   return h(
     "li",
     { class: "step", data: { kind: node.kind, state: node.state } },
@@ -48,27 +54,27 @@ function step(node, known) {
       h(
         "div",
         { class: "step__words" },
-        h("span", { class: "step__title", text: node.title }),
-        agent ? h("span", { class: "step__agent", text: agent }) : null,
-        words ? h("span", { class: "step__state", text: words }) : null,
-        node.detail ? h("span", { class: "step__detail", text: node.detail }) : null,
-        node.result ? h("span", { class: "step__result", text: node.result }) : null,
+        line("title", node.title),
+        line("agent", node.actor),
+        line("state", STATE_WORDS[node.state]),
+        line("detail", node.detail),
+        line("result", result),
       ),
-      h("span", { class: "step__ms", text: duration(node.ms) }),
+      line("ms", duration(node.ms)),
     ),
-    hits(node),
-    node.children.length ? steps(node.children, node.agent || known) : null,
+    hitList(node),
+    node.children.length ? steps(node.children) : null,
   );
 }
 
-const steps = (nodes, above = "") =>
-  h("ul", { class: "steps" }, nodes.map((node, index) => step(node, nodes[index - 1]?.agent || above)));
+const steps = (nodes) => h("ul", { class: "steps" }, nodes.map(step));
 
 function totals(trace) {
   const { finished, confidence } = trace;
-  const parts = [count(trace.nodes, "step", "steps")];
+  const parts = [count(trace.count, "step", "steps")];
   if (finished) {
-    parts.push(count(finished.model_calls ?? 0, "model call", "model calls"));
+    const calls = finished.model_calls;
+    if (Number.isFinite(calls)) parts.push(count(calls, "model call", "model calls"));
     parts.push(duration(finished.ms), cost(finished.cost));
   }
   if (Number.isFinite(confidence)) parts.push(`confidence ${Math.round(confidence * 100)} %`);

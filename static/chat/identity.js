@@ -1,7 +1,9 @@
 // Saying who you are, inline: an account, one order, or (in the demo shop) an invented customer.
 // Words typed here go to the server over HTTP and never into the conversation.
 
-import { byId, h, icon } from "./dom.js";
+import { byId, h, icon, loadStyle } from "./dom.js";
+
+await loadStyle("later.css");
 
 let ids = 0;
 
@@ -207,12 +209,12 @@ export class Identity {
     }
   }
 
-  #demoRow({ email: address, name, about }, problem) {
+  #demoRow({ email: address, name, why }, problem) {
     const choose = h(
       "button",
       { class: "person", type: "button" },
       h("span", { class: "person__mark", "aria-hidden": "true", text: name.charAt(0) }),
-      h("span", { class: "person__words" }, h("strong", { text: name }), h("span", { text: about })),
+      h("span", { class: "person__words" }, h("strong", { text: name }), h("span", { text: why })),
       icon("arrow"),
     );
     choose.addEventListener("click", () => this.#try(choose, problem, () => this.#api.demo(address)));

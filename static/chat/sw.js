@@ -3,7 +3,7 @@
 
 const SHELL = "dsupport-shell-1";
 
-const isShell = (url) => url.pathname === "/" || url.pathname.startsWith("/static/chat/");
+const isShell = (url) => url.pathname === "/" || /^\/(static\/chat|shops)\//u.test(url.pathname);
 
 async function networkFirst(request) {
   const shell = await caches.open(SHELL);

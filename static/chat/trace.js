@@ -1,7 +1,7 @@
 // What a run did, rebuilt from its events alone: one line in plain words while it works, and a
 // tree of who did what. No DOM in here.
 
-import { agentWords, plain, score, settled } from "./format.js";
+import { agentWords, plain, settled } from "./format.js";
 
 const quoted = (text) => `“${text}”`;
 
@@ -17,34 +17,20 @@ const tokens = ({ input_tokens: read, output_tokens: written }) =>
 
 const joined = (...parts) => parts.filter(Boolean).join(" · ");
 
-/** What each event adds to its node, by type. */
+/** What each event tells about a step, by type. A span holds the steps of one agent or tool. */
 const STEPS = {
-  "model.called": (data) => ({
+  "model.called": (data, agent) => ({
     kind: "model",
-    title: data.role === "reviewer" ? "Reviewed the draft" : settled(data.text) || "Thinking",
+    title: agent === "reviewer" ? "Reviewed the draft" : settled(data.text) || "Thinking",
     detail: joined(data.model, tokens(data)),
+    result: data.notice ?? "",
     ms: data.ms,
-    state: "ok",
   }),
   "tool.called": (data) => ({
     kind: "tool",
     title: settled(data.text) || plain(data.tool),
     detail: joined(data.tool, argumentWords(data.arguments)),
     state: "running",
-  }),
-  "tool.finished": (data) => ({
-    kind: "tool",
-    result: data.summary ?? "",
-    ms: data.ms,
-    state: data.ok === false ? "error" : "ok",
-  }),
-  "retrieval.finished": (data) => ({
-    kind: "search",
-    title: `Searched the help articles for ${quoted(data.query ?? "")}`,
-    hits: data.hits ?? [],
-    cutoff: data.cutoff,
-    result: (data.hits ?? []).length ? "" : "Nothing relevant was found.",
-    state: "ok",
   }),
   "guardrail.denied": (data) => ({
     kind: "guard",
@@ -56,7 +42,6 @@ const STEPS = {
     kind: "guard",
     title: `Changed by a rule ${plain(data.point)}`,
     result: plain(data.reason),
-    state: "ok",
   }),
   "review.finished": (data) => ({
     kind: "review",
@@ -64,84 +49,94 @@ const STEPS = {
     result: (data.problems ?? []).join(" "),
     state: data.approved ? "ok" : "error",
   }),
-  escalated: (data) => ({
-    kind: "person",
-    title: joined("Passed to a person", data.ticket),
-    state: "ok",
+  escalated: (data) => ({ kind: "person", title: joined("Passed to a person", data.ticket) }),
+};
+
+/** What later events of a tool's span add to the tool's own step. */
+const ADDITIONS = {
+  "tool.finished": (data) => ({
+    result: data.summary ?? "",
+    ms: data.ms,
+    state: data.ok === false ? "error" : "ok",
+  }),
+  "retrieval.finished": (data) => ({
+    hits: data.hits ?? [],
+    cutoff: data.cutoff,
+    nothing: !(data.hits ?? []).length,
   }),
 };
 
 /** What the living line says after each event. */
-function lineAfter({ type, data }, open) {
-  const pending = [...open.values()].at(-1);
-  if (type === "tool.called") return data.text || `Using ${plain(data.tool)}…`;
-  if (pending) return pending;
+function lineAfter({ type, data, agent }, open) {
   if (type === "retrieval.finished" && data.hits?.length) return `Reading “${data.hits[0].title}”…`;
+  if (type === "tool.called") return data.text || `Using ${plain(data.tool)}…`;
+  const pending = [...open.values()].at(-1);
+  if (pending) return pending;
   if (type === "review.finished") return data.approved ? "Writing the answer…" : "Mending my answer…";
-  if (type === "model.called" && data.role === "reviewer") return "Checking my answer…";
+  const drafted = type === "model.called" && data.stop === "end_turn" && agent !== "reviewer";
+  if (drafted) return "Checking my answer…";
   if (type.startsWith("guardrail.")) return "Checking what I may do…";
-  return data.text || "Thinking…";
+  return (type === "run.started" || type === "model.called") && data.text ? data.text : "Thinking…";
 }
+
+const EMPTY = { title: "", detail: "", result: "", state: "ok", nothing: false };
 
 export class Trace {
   line = "Waiting to start…";
   roots = [];
-  nodes = 0;
-  lookUps = 0;
+  count = 0;
   finished = null;
   confidence = null;
   #bySpan = new Map();
   #open = new Map();
 
-  /** Take in one event; true when the tree has changed. */
+  /** Take in one event; true when something to show has changed. */
   apply(event) {
-    const { type, data = {} } = event;
-    if (type === "run.finished") {
-      this.finished = data;
-      this.#open.clear();
-      return true;
-    }
-    if (type === "answer") {
-      this.confidence = data.confidence ?? null;
-      return true;
-    }
-    if (type === "run.started") this.line = "Thinking…";
-    if (!Object.hasOwn(STEPS, type)) return false;
-    if (type === "tool.called") this.#open.set(event.span, data.text || plain(data.tool));
-    if (type === "tool.finished") this.#open.delete(event.span);
-    this.#merge(event, STEPS[type](data));
-    this.line = lineAfter({ type, data }, this.#open);
+    const { type, span } = event;
+    const data = event.data ?? {};
+    if (type === "run.finished") this.finished = data;
+    if (type === "answer") this.confidence = data.confidence ?? null;
+    if (type === "tool.called") this.#open.set(span, data.text || plain(data.tool));
+    if (type === "tool.finished") this.#open.delete(span);
+    if (Object.hasOwn(STEPS, type)) this.#add(event, STEPS[type](data, event.agent));
+    else if (Object.hasOwn(ADDITIONS, type)) this.#extend(event, ADDITIONS[type](data));
+    else if (!["run.started", "run.finished", "answer"].includes(type)) return false;
+    this.line = lineAfter({ type, data, agent: event.agent }, this.#open);
     return true;
   }
 
-  #merge(event, step) {
-    const known = event.span ? this.#bySpan.get(event.span) : undefined;
-    if (known?.kind === step.kind && known.state === "running") {
-      Object.assign(known, step);
+  #add(event, step) {
+    const node = { ...EMPTY, children: [], hits: [], ...step };
+    this.count += 1;
+    const { span } = event;
+    if (step.kind === "tool" && span && !this.#bySpan.has(span)) {
+      this.#childrenOf(event.parent, "").push(node);
+      this.#bySpan.set(span, node);
       return;
     }
-    const node = {
-      agent: agentWords(event.agent),
-      title: "",
-      detail: "",
-      result: "",
-      hits: [],
-      children: [],
-      ...step,
-    };
-    // A step that shares the span of another happened inside it.
-    const parent = known ?? (event.parent ? this.#bySpan.get(event.parent) : undefined);
-    (parent ? parent.children : this.roots).push(node);
-    if (event.span && !known) this.#bySpan.set(event.span, node);
-    this.nodes += 1;
-    if (step.kind === "tool") this.lookUps += 1;
+    this.#childrenOf(span, event.agent, event.parent).push(node);
+  }
+
+  /** A search or a result belongs to its tool; one whose tool is unknown stands alone. */
+  #extend(event, addition) {
+    const known = this.#bySpan.get(event.span);
+    if (known) Object.assign(known, addition);
+    else this.#add(event, { kind: "search", title: event.data.query || "A step", ...addition });
+  }
+
+  /** The list that steps of a span belong to; an agent gets a heading of its own. */
+  #childrenOf(span, agent, parent) {
+    if (!span) return this.roots;
+    let group = this.#bySpan.get(span);
+    if (!group) {
+      group = { ...EMPTY, kind: "agent", title: agentWords(agent), children: [], hits: [] };
+      const above = parent && parent !== span ? this.#bySpan.get(parent) : undefined;
+      (above ? above.children : this.roots).push(group);
+      this.#bySpan.set(span, group);
+    }
+    return group.children;
   }
 }
 
 export const hitWords = ({ title, heading }) =>
   heading && heading !== title ? `${title} › ${heading}` : title;
-
-export const hitScore = (hit, cutoff) => ({
-  text: score(hit.score),
-  below: Number.isFinite(cutoff) && hit.score < cutoff,
-});

@@ -4,7 +4,7 @@
 import { button, h, icon, unseen } from "./dom.js";
 import { duration, settled } from "./format.js";
 import { byline, stamp } from "./messages.js";
-import { rich } from "./richtext.js";
+import { rich, verbatim } from "./richtext.js";
 import { Trace } from "./trace.js";
 
 const SLOW = 15_000;
@@ -14,9 +14,9 @@ const LINE_PAUSE = 280;
 
 const ENDINGS = {
   cancelled: "Stopped. Nothing further was done.",
-  failed: "Something went wrong on our side and there is no answer. You can ask again, or talk to a person.",
-  handed_over: "A person takes over from here.",
-  completed: "This was settled without a separate answer.",
+  failed: "Something went wrong on our side, so there is no answer. You can ask again, or talk to a person.",
+  handed_over: "I could not finish this myself.",
+  completed: "A person answers here.",
 };
 
 let ids = 0;
@@ -205,18 +205,24 @@ export class Turn {
     if (this.done) return;
     this.#settle(at);
     const words = ENDINGS[data.status] ?? ENDINGS.failed;
-    const ending = h("div", { class: "ending", data: { status: data.status } }, h("p", { text: words }));
-    if (data.status === "failed") {
-      ending.append(
-        h(
-          "p",
-          { class: "follow" },
-          button("Ask again", () => this.#hooks.again(this.#run)),
-          button("Talk to a person", () => this.#hooks.person()),
-        ),
-      );
-    }
-    this.line.replaceWith(ending);
+    this.ending = h("div", { class: "ending" }, h("p", { text: words }));
+    this.line.replaceWith(this.ending);
+    if (data.status !== "failed") return;
+    this.body.append(
+      h(
+        "p",
+        { class: "follow" },
+        button("Ask again", () => this.#hooks.again(this.#run)),
+        button("Talk to a person", () => this.#hooks.person()),
+      ),
+    );
+  }
+
+  /** Show how the desk itself puts the end of a run; false when an answer stands here. */
+  close(text, at) {
+    if (!this.done) this.end({ data: { status: "cancelled" }, at });
+    this.ending?.replaceChildren(...verbatim(text));
+    return Boolean(this.ending);
   }
 
   /** Take the row away: what it waited for will not start. */

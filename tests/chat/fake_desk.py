@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.chat.scenarios import Scenario, scenario_for
+from tests.chat.scenarios import Scenario, desk_says, scenario_for
 
 SHOP = {
     "slug": "hollis",
@@ -24,16 +24,16 @@ STARTERS = [
     "My jacket arrived torn",
 ]
 CUSTOMERS = [
-    {"email": "emma@example.com", "name": "Emma Bakker", "about": "Order 1042 is ten days late"},
+    {"email": "emma@example.com", "name": "Emma Bakker", "why": "Order 1042 is ten days late"},
     {
         "email": "noor@example.com",
         "name": "Noor Haddad",
-        "about": "Two orders delivered last week, one to return",
+        "why": "Two orders delivered last week, one to return",
     },
     {
         "email": "jonas@example.com",
         "name": "Jonas Weber",
-        "about": "Paid with a gift card and a credit card",
+        "why": "Paid with a gift card and a credit card",
     },
 ]
 LONGEST = 8000
@@ -113,6 +113,7 @@ class Run:
             status = await scenario(self)
         except asyncio.CancelledError:
             status = "cancelled"
+            await self.say("message", desk_says("Stopped. Nothing was changed."))
         await self.say("run.finished", {"status": status, "ms": 1240, "model_calls": 2, "cost": 0})
 
 
@@ -175,14 +176,14 @@ class Desk:
         return conversation.seen[client_id]
 
     def ask_person(self, conversation: Conversation) -> None:
-        opens = None if self.controls.open else "Monday 9:00"
-        data = {
-            "reason": "customer_request",
-            "ticket": self.ticket_of(conversation),
-            "text": "The whole conversation so far.",
-            "opens": opens,
-        }
+        opens = "" if self.controls.open else "Monday 9:00"
+        ticket = self.ticket_of(conversation)
+        data = {"reason": "customer_request", "ticket": ticket, "opens": opens}
         conversation.emit("escalated", data)
+        when = f"is back {opens}" if opens else "is at work now"
+        keep = f"Your ticket number is {ticket}. Our team {when} and answers here."
+        text = f"I have passed this talk to a person.\n\n{keep}"
+        conversation.emit("message", desk_says(text))
 
     def cancel(self, run: str) -> None:
         for conversation in self.conversations.values():
@@ -192,7 +193,7 @@ class Desk:
     # -- who asks --
 
     def session(self, visitor: str) -> dict[str, Any]:
-        return self.sessions.get(visitor, {"asker": "anonymous", "name": "", "orders": []})
+        return self.sessions.get(visitor, {"asker": "anonymous", "name": "", "proved_orders": []})
 
     def login(self, visitor: str, email: str) -> dict[str, Any]:
         person = next((c for c in CUSTOMERS if c["email"] == email), None)
@@ -200,7 +201,7 @@ class Desk:
             raise Refusal(
                 401, "wrong_login", "E-mail and password do not match. Check both and try again."
             )
-        self.sessions[visitor] = {"asker": "signed_in", "name": person["name"], "orders": []}
+        self.sessions[visitor] = {"asker": "signed_in", "name": person["name"], "proved_orders": []}
         return self.sessions[visitor]
 
     def prove(self, visitor: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -210,7 +211,11 @@ class Desk:
                 "not_proved",
                 "No order with this number and e-mail. Check both in your confirmation.",
             )
-        self.sessions[visitor] = {"asker": "guest_with_order", "name": "", "orders": ["1042"]}
+        self.sessions[visitor] = {
+            "asker": "guest_with_order",
+            "name": "",
+            "proved_orders": ["1042"],
+        }
         return self.sessions[visitor]
 
     # -- steering --

@@ -18,6 +18,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -174,23 +175,22 @@ def page(desk: Desk, query: dict[str, list[str]], *, demo: bool, embed: bool) ->
     return render("chat/page.html", context)
 
 
-def article(doc_id: str, query: dict[str, list[str]]) -> bytes:
+def article(query: dict[str, list[str]]) -> bytes:
     version = int(query.get("version", ["3"])[0])
     html = (
         '<h2 id="how-long-you-have">How long you have</h2>'
         "<p>You can send items back within 30 days of delivery.</p>"
         "<ul><li>Unused, in the original packaging.</li><li>Sale items too.</li></ul>"
     )
-    article_ = {
+    shown = {
         "title": "Returns policy",
         "version": version,
-        "updated_on": "12 October 2026",
+        "current_version": 5,
+        "stale": version < 5,
+        "published_at": datetime(2026, 10, 12, tzinfo=UTC),
         "html": html,
     }
-    current = f"/help/{doc_id}?shop=hollis" if version < 5 else ""
-    return render(
-        "chat/article.html", {"shop": SHOP, "article": {**article_, "current_url": current}}
-    )
+    return render("knowledge/article.html", {"shop": SHOP, "article": shown, "newest": "?"})
 
 
 def policy() -> str:
@@ -248,7 +248,7 @@ def document(desk: Desk, request: Request) -> tuple[bytes, str] | None:
         ), "text/html; charset=utf-8"
     help_page = re.fullmatch(r"/help/([\w-]+)", request.path)
     if help_page:
-        return article(help_page[1], request.query), "text/html; charset=utf-8"
+        return article(request.query), "text/html; charset=utf-8"
     return files(request.path)
 
 

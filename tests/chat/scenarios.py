@@ -32,7 +32,7 @@ RETURNS = {
     "heading": "How long you have",
     "version": 3,
     "anchor": "how-long-you-have",
-    "url": "/help/returns?shop=hollis&version=3#how-long-you-have",
+    "url": "/help/returns?version=3#how-long-you-have",
     "stale": False,
 }
 REFUNDS = {
@@ -41,7 +41,7 @@ REFUNDS = {
     "heading": "Cards and bank accounts",
     "version": 5,
     "anchor": "cards",
-    "url": "/help/refunds?shop=hollis&version=5#cards",
+    "url": "/help/refunds?version=5#cards",
     "stale": True,
 }
 
@@ -61,71 +61,59 @@ def reply(text: str, **more: Any) -> Data:
     }
 
 
-async def think(stage: Stage, span: str, agent: str, ms: int, parent: str | None = None) -> None:
+def desk_says(text: str) -> Data:
+    """Build the data of a `message` event of the desk itself."""
+    return {"id": "m", "author": "system", "label": "system", "name": "", "text": text}
+
+
+async def think(stage: Stage, span: str, agent: str, ms: int, **more: Any) -> None:
     data = {
-        "role": "specialist",
         "model": "offline-rules",
         "text": "Thinking…",
         "ms": ms,
         "input_tokens": 640,
         "output_tokens": 38,
+        "stop": more.pop("stop", "tool_use"),
+        "notice": "",
     }
-    await stage.say("model.called", data, span=span, agent=agent, parent=parent)
+    await stage.say("model.called", data, span=span, agent=agent, **more)
+
+
+async def review(stage: Stage) -> None:
+    """Say that a second model has read the draft, and what came of it."""
+    await think(stage, "rev", "reviewer", 14, parent="a", stop="end_turn")
+    verdict = {"approved": True, "problems": [], "round": 0}
+    await stage.say("review.finished", verdict, span="a", agent="assistant")
 
 
 async def order(stage: Stage) -> str:
     """Look up an order and its parcel through a specialist; a stranger is asked who they are."""
     if stage.asker == "anonymous":
-        await think(stage, "s1", "orchestrator", 41)
-        await stage.say(
-            "answer",
-            reply(
-                "I can look that up for the person who ordered. Tell me who you are first.",
-                needs="identity",
-            ),
-        )
+        await think(stage, "a", "orchestrator", 41, stop="end_turn")
+        text = "I can look that up for the person who ordered. Tell me who you are first."
+        await stage.say("answer", reply(text, needs="identity"))
         return "completed"
-    await think(stage, "s1", "orchestrator", 38)
+    await think(stage, "a", "orchestrator", 38)
     ask = {"tool": "ask_orders", "text": "Asking about your order…", "arguments": {}}
-    await stage.say("tool.called", ask, span="s2", agent="orchestrator")
-    await think(stage, "s3", "orders", 52, parent="s2")
-    look = {
-        "tool": "get_order",
-        "text": "Looking up order 1042…",
-        "arguments": {"order_number": "1042"},
-    }
-    await stage.say("tool.called", look, span="s4", agent="orders", parent="s2")
+    await stage.say("tool.called", ask, span="t1", parent="a", agent="ask_orders")
+    await think(stage, "b", "orders", 52, parent="t1")
+    number = {"order_number": "1042"}
+    look = {"tool": "get_order", "text": "Looking up order 1042…", "arguments": number}
+    await stage.say("tool.called", look, span="t2", parent="b", agent="get_order")
     await stage.pause(0.4)
     await stage.hold()
-    done = {
-        "tool": "get_order",
-        "ok": True,
-        "ms": 23,
-        "summary": "In transit, 2 items, promised 20 November 2026",
-    }
-    await stage.say("tool.finished", done, span="s4", agent="orders", parent="s2")
-    track = {
-        "tool": "track_shipment",
-        "text": "Asking the carrier…",
-        "arguments": {"order_number": "1042"},
-    }
-    await stage.say("tool.called", track, span="s5", agent="orders", parent="s2")
+    summary = "In transit, 2 items, promised 20 November 2026"
+    done = {"tool": "get_order", "ok": True, "ms": 23, "summary": summary}
+    await stage.say("tool.finished", done, span="t2", parent="b", agent="get_order")
+    track = {"tool": "track_shipment", "text": "Asking the carrier…", "arguments": number}
+    await stage.say("tool.called", track, span="t3", parent="b", agent="track_shipment")
     await stage.pause(0.4)
-    done = {
-        "tool": "track_shipment",
-        "ok": True,
-        "ms": 184,
-        "summary": "Last scan 24 November 2026, depot Zwolle",
-    }
-    await stage.say("tool.finished", done, span="s5", agent="orders", parent="s2")
+    summary = "Last scan 24 November 2026, depot Zwolle"
+    done = {"tool": "track_shipment", "ok": True, "ms": 184, "summary": summary}
+    await stage.say("tool.finished", done, span="t3", parent="b", agent="track_shipment")
     done = {"tool": "ask_orders", "ok": True, "ms": 312, "summary": ""}
-    await stage.say("tool.finished", done, span="s2", agent="orchestrator")
-    await stage.say(
-        "review.finished",
-        {"approved": True, "problems": [], "round": 1},
-        span="s6",
-        agent="reviewer",
-    )
+    await stage.say("tool.finished", done, span="t1", parent="a", agent="ask_orders")
+    await review(stage)
     await stage.pause(0.3)
     text = (
         "Order **1042** is on its way and ten days late. It was promised for 20 November 2026; "
@@ -140,41 +128,24 @@ async def order(stage: Stage) -> str:
 
 async def returns(stage: Stage) -> str:
     """Answer from two articles, one of them changed since."""
-    await think(stage, "s1", "assistant", 36)
-    call = {
-        "tool": "search_kb",
-        "text": "Searching the help articles…",
-        "arguments": {"query": "return period"},
-    }
-    await stage.say("tool.called", call, span="s2", agent="assistant")
+    await think(stage, "a", "assistant", 36)
+    query = {"query": "return period"}
+    call = {"tool": "search_kb", "text": "Looking through the help articles…", "arguments": query}
+    await stage.say("tool.called", call, span="t1", parent="a", agent="search_kb")
     await stage.pause(0.3)
+    shipping = {"doc_id": "shipping", "title": "Shipping costs", "heading": "Shipping costs"}
     hits = [
-        {**RETURNS, "score": 0.87},
+        {**RETURNS, "score": 1.1051},
         {**REFUNDS, "score": 0.71},
-        {
-            "doc_id": "shipping",
-            "title": "Shipping costs",
-            "heading": "Shipping costs",
-            "version": 2,
-            "score": 0.34,
-        },
+        {**shipping, "version": 2, "score": 0.34},
     ]
-    found = {"query": "return period", "hits": hits, "cutoff": 0.42, "band": "answer"}
-    await stage.say("retrieval.finished", found, span="s3", parent="s2", agent="assistant")
+    found = {**query, "hits": hits, "cutoff": 0.42, "band": "answer"}
+    await stage.say("retrieval.finished", found, span="t1", parent="a", agent="search_kb")
     await stage.pause(0.3)
-    await stage.say(
-        "tool.finished",
-        {"tool": "search_kb", "ok": True, "ms": 61, "summary": "2 articles"},
-        span="s2",
-        agent="assistant",
-    )
-    await think(stage, "s4", "assistant", 44)
-    await stage.say(
-        "review.finished",
-        {"approved": True, "problems": [], "round": 1},
-        span="s5",
-        agent="reviewer",
-    )
+    done = {"tool": "search_kb", "ok": True, "ms": 61, "summary": "3 passages"}
+    await stage.say("tool.finished", done, span="t1", parent="a", agent="search_kb")
+    await think(stage, "a", "assistant", 44, stop="end_turn")
+    await review(stage)
     text = (
         "You have **30 days after delivery** to send an item back. It has to be unused and in its "
         "original packaging.\n\n- Returns from the Netherlands, Belgium and Germany are free.\n"
@@ -188,14 +159,14 @@ async def returns(stage: Stage) -> str:
 
 async def person(stage: Stage) -> str:
     """Hand over inside a run."""
-    await think(stage, "s1", "assistant", 30)
+    await think(stage, "a", "assistant", 30)
     passed = {
         "reason": "complaint",
         "ticket": stage.ticket,
         "text": "The jacket of order 1042 arrived with a torn sleeve. You would like a new one.",
         "opens": "Monday 9:00",
     }
-    await stage.say("escalated", passed, span="s2", agent="assistant")
+    await stage.say("escalated", passed)
     text = (
         "I am sorry about the sleeve. I have passed this to a person, who can arrange a new jacket."
     )
@@ -221,7 +192,20 @@ async def hostile(stage: Stage) -> str:
 
 
 async def fails(stage: Stage) -> str:
-    await think(stage, "s1", "assistant", 30)
+    await think(stage, "a", "assistant", 30)
+    return "failed"
+
+
+async def broken(stage: Stage) -> str:
+    """End with a fault: code opens a ticket and says so itself."""
+    await think(stage, "a", "assistant", 30)
+    passed = {"reason": "tool_failure", "ticket": stage.ticket, "opens": "Monday 9:00"}
+    await stage.say("escalated", passed)
+    text = (
+        "Something went wrong on my side. I have passed your question to a person.\n\n"
+        f"Your ticket number is {stage.ticket}. Our team is back Monday 9:00 and answers here."
+    )
+    await stage.say("message", desk_says(text))
     return "failed"
 
 
@@ -250,7 +234,7 @@ async def tour(stage: Stage) -> str:
 
 
 async def plain(stage: Stage) -> str:
-    await think(stage, "s1", "assistant", 30)
+    await think(stage, "a", "assistant", 30)
     await stage.pause(0.1)
     await stage.hold()
     await stage.say("answer", reply(f"You said: {stage.text}"))
@@ -263,6 +247,7 @@ WORDS: list[tuple[str, Scenario]] = [
     ("torn", person),
     ("hostile", hostile),
     ("fail", fails),
+    ("broken", broken),
     ("many", many),
     ("tour", tour),
 ]

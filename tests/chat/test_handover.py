@@ -39,7 +39,8 @@ def test_ticket_stands_in_the_header_and_survives_a_reload(chat):
 
 def test_person_asked_from_the_first_screen(chat):
     chat.page.get_by_role("button", name="Talk to a person").first.click()
-    expect(block(chat)).to_contain_text("You asked for a person.")
+    expect(block(chat)).to_contain_text("I have passed this talk to a person.")
+    expect(block(chat)).to_contain_text("Our team is back Monday 9:00 and answers here.")
     expect(chat.thread.locator(".row--note")).to_have_count(0)
     expect(chat.field).to_be_focused()
 
@@ -59,7 +60,7 @@ def test_open_desk_promises_a_person_now(chat, desk):
     chat.page.reload()
     expect(chat.page.locator(".brand__hours")).to_have_text("People are here until 17:00")
     chat.page.get_by_role("button", name="Talk to a person").first.click()
-    expect(block(chat)).to_contain_text("People are here now.")
+    expect(block(chat)).to_contain_text("Our team is at work now and answers here.")
 
 
 def test_person_asked_while_unreachable_is_asked_later(chat, desk):
@@ -103,3 +104,15 @@ def test_ticket_number_is_copied(chat):
     block(chat).get_by_role("button", name="Copy").click()
     expect(block(chat).locator(".copy")).to_contain_text("Copied")
     assert chat.page.evaluate("navigator.clipboard.readText()") == number
+
+
+def test_fault_is_told_once_with_the_ticket(chat):
+    chat.say("this is broken")
+    expect(block(chat)).to_contain_text("I have passed your question to a person.")
+    expect(block(chat).locator(".handover__number")).to_have_text(re.compile(r"TKT-\d+"))
+    expect(chat.thread.locator(".ending")).to_contain_text("there is no answer")
+    expect(chat.thread.get_by_text("I have passed your question to a person.")).to_have_count(1)
+    before = chat.thread.inner_text()
+    chat.page.reload()
+    expect(block(chat)).to_have_count(1)
+    assert chat.thread.inner_text() == before
