@@ -33,7 +33,7 @@ from tests.agents.understanding.shop import DELIVERED, LATE, embedder, make_cont
 
 
 def _tool(name: str) -> ToolSpec:
-    return ToolSpec(name, name, ToolArguments, lambda arguments, context: None)  # type: ignore[arg-type,return-value]
+    return ToolSpec(name, name, ToolArguments, lambda arguments, context: None)
 
 
 TOOLS = {name: _tool(name) for names in ACCESS.values() for name in names}

@@ -243,6 +243,18 @@ def test_bare_number_is_looked_up():
     assert "Order 1060" in Talk().say("1060").answer
 
 
+@BOTH
+def test_question_about_two_orders_is_answered_for_each(architecture):
+    form = Talk(architecture=architecture).say("where are my orders 1060 and 1042?")
+    assert "Order 1060 (Enamel Mug) is on its way" in form.answer
+    assert "10 days late" in form.answer
+
+
+def test_question_about_what_was_paid_is_answered():
+    form = Talk().say("how much did I pay for order 1060, and where is it?")
+    assert "€99.80 was paid with Visa ending 4242 on 12 October 2026." in form.answer
+
+
 # --- knowledge --------------------------------------------------------------------------------
 @BOTH
 @pytest.mark.parametrize(
@@ -472,6 +484,24 @@ def test_wish_for_a_person_is_honoured_in_other_languages():
     form = Talk().say("Ich möchte mit einem Menschen sprechen")
     assert form.answer.startswith("Ein Mensch übernimmt.")
     assert form.ticket_id == "TKT-1001"
+
+
+def test_question_how_to_reach_us_is_looked_up_first():
+    talk = Talk()
+    form = talk.say("how do I contact you?")
+    assert talk.shop.names() == ["search_kb"]
+    assert phrases.OFFER_PERSON in form.answer
+
+
+def test_praise_is_thanked_for():
+    form = Talk().say("I love your shop!")
+    assert form.answer.startswith(phrases.FEEDBACK)
+
+
+def test_unanswered_question_among_others_is_named():
+    form = Talk().say("where is order 1060? is the chair comfortable for tall people?")
+    assert "About “is the chair comfortable for tall people”" in form.answer
+    assert "Order 1060" in form.answer
 
 
 def test_complaint_is_passed_on_at_once():

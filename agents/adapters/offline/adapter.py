@@ -16,16 +16,18 @@ from typing import Any
 import numpy as np
 
 from agents.adapters.offline import phrases, specialists
-from agents.adapters.offline.asks import Ask, understand
+from agents.adapters.offline.asks import Ask
 from agents.adapters.offline.behaviour import Kind
 from agents.adapters.offline.composing import compose, compose_reports
 from agents.adapters.offline.handover import ticket_arguments
 from agents.adapters.offline.reviewing import review_case
-from agents.adapters.offline.serving import Served, serve
+from agents.adapters.offline.served import Served
+from agents.adapters.offline.serving import serve
 from agents.adapters.offline.transcript import Turn, read_request
+from agents.adapters.offline.wishes import understand
 from agents.adapters.offline.workbench import Workbench
 from agents.understanding import Reading, guess_language, read
-from dsupport.contract.errors import PortError
+from dsupport.contract.errors import DomainError, PortError
 from dsupport.contract.llm import CallPart, ModelReply, ModelRequest, StopReason, Text, Usage
 from dsupport.contract.tools import ToolCall
 
@@ -44,6 +46,12 @@ class OfflineRules:
 
     def next(self, request: ModelRequest) -> ModelReply:
         """Return the calls that are still needed, or the final text."""
+        try:
+            return self._next(request)
+        except DomainError as error:  # the embedder's own refusal: to the caller, a port's trouble
+            raise PortError(error.message, code=error.code) from error
+
+    def _next(self, request: ModelRequest) -> ModelReply:
         turn = read_request(request)
         bench = Workbench(turn, self._embed)
         if not turn.words:
@@ -89,7 +97,9 @@ class OfflineRules:
         return np.stack([self._vector(text) for text in texts])
 
     def _embed_fresh(self, text: str) -> np.ndarray[Any, np.dtype[np.float32]]:
-        return np.asarray(self._load().embed_queries([text or "?"]), np.float32)[0]
+        return np.asarray(self._load().embed_queries([text if text.strip() else "?"]), np.float32)[
+            0
+        ]
 
     def _read_fresh(self, text: str, today: date) -> Reading:
         return read(text, embedder=self._load(), today=today)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-from agents.adapters.offline.asks import Ask, last_order
+from agents.adapters.offline.asks import Ask
 from agents.adapters.offline.behaviour import Pick
 from agents.adapters.offline.findings import Facts, Findings, rows_of
+from agents.adapters.offline.recall import last_order
 from agents.adapters.offline.transcript import Turn
 from agents.adapters.offline.words import content_stems
 from agents.understanding.entities import same_order

@@ -9,7 +9,7 @@ from typing import Any
 from agents.adapters.offline import phrases
 from agents.adapters.offline.asks import Ask
 from agents.adapters.offline.handover import tell_ticket
-from agents.adapters.offline.serving import Block, Served
+from agents.adapters.offline.served import Block, Served
 from agents.adapters.offline.words import sentences
 from agents.adapters.offline.workbench import Workbench
 

@@ -102,9 +102,27 @@ def tell_standing(standing: Standing) -> list[str]:
         said += [_parcel_sentence(parcel) for parcel in standing.parcels]
     if standing.is_awaited:
         for parcel in standing.parcels:
-            said += _carrier_sentences(parcel)
+            if parcel.get("status") != "delivered" or len(standing.parcels) == 1:
+                said += _carrier_sentences(parcel)
         said += [_away_sentence(standing.away)] if standing.away else []
     return [sentence for sentence in said if sentence]
+
+
+def tell_payment(facts: Facts) -> list[str]:
+    """Return what an order costs and how it was paid."""
+    payments = [p for p in facts.get("payments") or () if isinstance(p, Mapping)]
+    said = [phrases.TOTAL.format(total=facts["total"])] if facts.get("total") else []
+    for payment in payments:
+        if payment.get("status") == "completed" and payment.get("amount"):
+            on = say_day(payment.get("on"))
+            said.append(
+                phrases.PAID.format(
+                    amount=payment["amount"],
+                    method=payment.get("method") or "the chosen payment method",
+                    on=f" on {on}" if on else "",
+                )
+            )
+    return said
 
 
 def tell_refunds(facts: Facts) -> list[str]:

@@ -47,6 +47,8 @@ ORDER_OTHER_STATE = "{order}: {state}."
 PLACED = "It was placed on {day}."
 LATE = "It was promised for {day} and is now {days} late."
 LATE_UNDATED = "It is now {days} late."
+PAID = "{amount} was paid with {method}{on}."
+TOTAL = "The total is {total}."
 PROMISED = "It should arrive by {day}."
 CAME_LATE = "That was {days} after the promised date."
 SHIPPED_ON = "The parcel left us on {day}."
@@ -90,6 +92,8 @@ NO_LOOKUP = "I could not look this up just now. Please ask me again in a few min
 # --- knowledge and products -------------------------------------------------------------------
 MAY_HELP = "I am not sure that this answers your question, but it may help:"
 UNKNOWN = "I do not know the answer to that; our help articles do not cover it."
+UNKNOWN_ABOUT = "About “{question}”: I do not know the answer; our help articles do not cover it."
+FEEDBACK = "Thank you for telling us."
 DECLINE = (
     "I can only help with {shop}: orders, deliveries, returns, payments, products and your account."
 )

@@ -11,11 +11,12 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from agents.adapters.offline.asks import Ask, Reader, understand
+from agents.adapters.offline.asks import Ask, Reader
 from agents.adapters.offline.behaviour import Kind, behaviour_of
 from agents.adapters.offline.choosing import State, choose_order
 from agents.adapters.offline.findings import facts_of
 from agents.adapters.offline.transcript import FINDINGS, Result, Turn
+from agents.adapters.offline.wishes import understand
 from agents.adapters.offline.workbench import Workbench, split_questions
 
 _REPORT_BYTES = 9_000

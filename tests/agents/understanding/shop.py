@@ -314,14 +314,14 @@ class Talk:
         earlier = [line.text for line in self.said if line.author == "customer"]
         evidence = Evidence(words=words, earlier_words=earlier, context=context)
         scope = replace(
-            make_scope(rules()),  # type: ignore[arg-type]
+            make_scope(rules()),
             principal=_PRINCIPALS[self.asker],
             context=context,
             evidence=evidence,
         )
-        desk = build_desk(self.architecture, self.shop.tools(), intent_labels())  # type: ignore[arg-type]
+        desk = build_desk(self.architecture, self.shop.tools(), intent_labels())
         form = produce_answer(desk, assemble(self.said, words), scope, "run")
-        said = scope.trace.said  # type: ignore[attr-defined]
+        said = scope.trace.said
         self.rounds = [data for type_, _, data in said if type_ == "review.finished"]
         self.model_calls = scope.meter.usage.model_calls
         self.said += [Said("customer", word) for word in words]
