@@ -58,7 +58,7 @@ class ArticleAdmin(ReadOnlyAdmin):
         newest = article.current or article.versions.order_by("-number").first()
         return newest.title if newest else article.doc_id
 
-    @display(description="Audience", label=_AUDIENCES)  # type: ignore[untyped-decorator]
+    @display(description="Audience", label=_AUDIENCES)
     def audience(self, article: Article) -> str:
         return article.current.audience if article.current else "–"
 
@@ -70,7 +70,7 @@ class ArticleAdmin(ReadOnlyAdmin):
     def number(self, article: Article) -> str:
         return str(article.current.number) if article.current else "–"
 
-    @display(description="Status", label=_STATES)  # type: ignore[untyped-decorator]
+    @display(description="Status", label=_STATES)
     def status_label(self, article: Article) -> str:
         return article.status
 
@@ -117,7 +117,7 @@ class ArticleVersionAdmin(ReadOnlyAdmin):
     )  # fmt: skip
     readonly_fields = fields
 
-    @display(description="State", label=_STATES)  # type: ignore[untyped-decorator]
+    @display(description="State", label=_STATES)
     def state_label(self, version: ArticleVersion) -> str:
         return version.state
 
@@ -171,7 +171,7 @@ class RetrievalTraceAdmin(ReadOnlyAdmin):
         }
         return TemplateResponse(request, "knowledge/replay.html", context)
 
-    @display(description="Result", label=dict(_BANDS.values()))  # type: ignore[untyped-decorator]
+    @display(description="Result", label=dict(_BANDS.values()))
     def band_label(self, trace: RetrievalTrace) -> str:
         return _BANDS.get(trace.band, (trace.band, ""))[0]
 

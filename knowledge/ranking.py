@@ -66,7 +66,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Pool:
-    """The chunks and vectors that one search may see. There is no other way to make one."""
+    """The chunks and vectors that one search may see; it is made for an asker or for a shop."""
 
     chunks: Any
     vectors: Any

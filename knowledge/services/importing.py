@@ -12,7 +12,7 @@ from dsupport.contract.errors import InvalidInput
 from knowledge.errors import ArticleRefused, EmbeddingRefused
 from knowledge.rules.articles import ArticleSource, read_json_line, read_markdown
 from knowledge.services.archiving import store_draft
-from knowledge.services.indexing import calibrate
+from knowledge.services.indexing import calibrate, is_measured
 from knowledge.services.publishing import publish_article
 
 _LARGEST_FILE = 1_000_000
@@ -46,7 +46,8 @@ def import_articles(
             report["refused"].append({"row": row, "reason": error.message})
         if on_progress:
             on_progress(number, len(rows))
-    if report["created"] or report["updated"]:
+    # An import that was cut short left its articles unmeasured; the next one makes up for it.
+    if not is_measured(tenant_id):
         calibrate(tenant_id=tenant_id, now=now)
     return report
 

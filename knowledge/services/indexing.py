@@ -66,6 +66,14 @@ def calibrate(*, tenant_id: int, now: datetime) -> Calibration | None:
     )
 
 
+def is_measured(tenant_id: int) -> bool:
+    """Tell whether the cut-off was measured on the articles as they are now."""
+    index = KnowledgeIndex.objects.filter(tenant_id=tenant_id).first()
+    return index is None or (
+        Calibration.objects.filter(set_id=index.active_set_id, index_version=index.version).exists()
+    )
+
+
 def rebuild_index(
     tenant_id: int,
     *,

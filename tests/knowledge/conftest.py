@@ -107,13 +107,18 @@ def open_centre(slug: str = "shop", articles=ARTICLES) -> HelpCentre:
 
 
 @pytest.fixture(autouse=True)
-def hashed(settings):
-    settings.DSUPPORT_EMBEDDER = HASHED
+def embedder(request, settings):
+    """Use the fake embedder; the real one where a test asks for it or for the demo shop.
+
+    The demo shop is seeded once for all tests, so never with the fake one.
+    """
+    real = not {"minilm", "demo_db"}.isdisjoint(request.fixturenames)
+    settings.DSUPPORT_EMBEDDER = MINILM if real else HASHED
 
 
 @pytest.fixture
-def minilm(settings, hashed):
-    settings.DSUPPORT_EMBEDDER = MINILM
+def minilm(embedder) -> None:
+    """Ask for the model that is really used."""
 
 
 @pytest.fixture

@@ -79,6 +79,18 @@ def test_folder_changed_file_is_updated_and_told(shop, folder):
     assert version.get(article__doc_id="returns").created_by == "importer"
 
 
+def test_folder_after_an_import_that_was_cut_short_is_measured(shop, folder):
+    def crash(done, total):
+        if done == total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        load(shop, folder, on_progress=crash)
+    assert not Calibration.objects.exists()
+    assert load(shop, folder)["unchanged"] == 3
+    assert Calibration.objects.count() == 1
+
+
 @pytest.mark.parametrize("whole_folder", [True, False])
 def test_json_lines_are_imported_with_their_line_numbers(shop, tmp_path, whole_folder):
     rows = [

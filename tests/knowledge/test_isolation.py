@@ -54,6 +54,7 @@ def all_that_leaves(centre, asker) -> str:
         followed = centre.search("and what about that?", principal=asker, history=(question,))
         said.append(repr(followed.ranked))
         said.append(repr(tool.body(SearchKbArguments(query=question), context_of(asker))))
+    for question in QUESTIONS[:2]:
         page = Client().get("/api/knowledge/search", {"q": question, "k": 20, "shop": "shop"})
         said.append(page.content.decode())
     for doc_id in ("hidden", "goodwill", "foreign"):
@@ -104,19 +105,19 @@ def test_other_shops_articles_reach_nobody(centre, asker):
         {"effective_from": "2026-10-16"},
     ],
 )
-def test_articles_that_are_not_out_yet_reach_nobody(centre, asker, fields):
+def test_articles_that_are_not_out_yet_reach_nobody(centre, fields):
     source = secret(**fields)
     if source.status == "draft":
         services.store_draft(tenant_id=centre.tenant.pk, article=source, actor="e", now=NOW)
     else:
         centre.publish(source)
-    assert not leaks(all_that_leaves(centre, asker))
+    assert not leaks(all_that_leaves(centre, centre.guest))
     assert "hidden" not in centre.ids("ZEBRA-77", principal=centre.staff)
 
 
-def test_waiting_version_reaches_nobody(centre, asker):
+def test_waiting_version_reaches_nobody(centre):
     centre.edit(secret())
-    assert not leaks(all_that_leaves(centre, asker))
+    assert not leaks(all_that_leaves(centre, centre.guest))
 
 
 def test_expired_article_is_not_found_any_more(centre):
@@ -125,17 +126,17 @@ def test_expired_article_is_not_found_any_more(centre):
     assert "hidden" not in centre.ids("ZEBRA-77", now=NOW + timedelta(days=1))
 
 
-def test_article_made_internal_takes_its_public_past_along(centre, asker):
+def test_article_made_internal_takes_its_public_past_along(centre):
     centre.publish(secret())
     centre.publish(secret(audience="internal"))
-    assert not leaks(all_that_leaves(centre, asker))
+    assert not leaks(all_that_leaves(centre, centre.guest))
 
 
-def test_article_back_in_draft_takes_its_public_past_along(centre, asker):
+def test_article_back_in_draft_takes_its_public_past_along(centre):
     centre.publish(secret())
     draft = replace(secret(), status="draft")
     services.store_draft(tenant_id=centre.tenant.pk, article=draft, actor="e", now=NOW)
-    assert not leaks(all_that_leaves(centre, asker))
+    assert not leaks(all_that_leaves(centre, centre.guest))
 
 
 def test_internal_search_without_staff_is_refused(centre, asker):
@@ -164,21 +165,21 @@ def test_querysets_give_no_internal_or_foreign_row(centre, asker):
     }  # fmt: skip
 
 
-def test_traces_are_for_the_shops_staff_alone(centre, asker):
-    found = centre.search("return window", principal=asker, run_id="r1")
+def test_traces_are_for_the_shops_staff_alone(centre):
+    found = centre.search("return window", principal=centre.guest, run_id="r1")
     stranger = Principal(tenant_id=open_centre("other").tenant.pk, proof=Proof.STAFF, staff_id=1)
-    for person in (asker, stranger):
+    for person in (centre.guest, stranger):
         assert not RetrievalTrace.objects.for_principal(person).exists()
         with pytest.raises(TraceNotFound):
             replay(found.trace_id, principal=person)
     assert mark_cited(principal=stranger, run_id="r1", cited=[("returns", "")]) == 0
 
 
-def test_missing_and_hidden_articles_are_refused_in_the_same_words(centre, asker):
+def test_missing_and_hidden_articles_are_refused_in_the_same_words(centre):
     messages = set()
     for doc_id in ("goodwill", "no-such-article"):
         with pytest.raises(ArticleNotFound) as caught:
-            read_article(principal=asker, doc_id=doc_id, now=NOW)
+            read_article(principal=centre.guest, doc_id=doc_id, now=NOW)
         messages.add((caught.value.code, caught.value.message, caught.value.status))
     assert len(messages) == 1
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dsupport.contract.errors import InvalidInput
+from knowledge import ranking
 from knowledge.adapters.memory import HashEmbedder
 from knowledge.errors import EmptyQuery
 from knowledge.models import KnowledgeIndex, RetrievalTrace
@@ -201,3 +202,18 @@ def test_search_asks_the_database_a_bounded_number_of_times(
 ):
     with django_assert_max_num_queries(9):
         measured.search("How many days after delivery can I return an item?")
+
+
+def test_search_large_help_centre_adds_what_full_text_finds(centre, monkeypatch):
+    """Beyond 5,000 chunks the nearest vectors are joined by the best full-text matches."""
+    question = "bring back huts islands mountain express"
+    monkeypatch.setattr(ranking, "NEAREST", 1)
+    assert centre.ids(question) == ["returns"]
+    monkeypatch.setattr(ranking, "_TEXT_SEARCH_FROM", 0)
+    assert set(centre.ids(question)) == {"returns", "shipping"}
+
+
+@pytest.mark.parametrize("query", ["'; --", "a & | ! (", "\\ :* <->", "returns:*", "(((("])
+def test_search_signs_of_the_text_query_language_mean_nothing(centre, monkeypatch, query):
+    monkeypatch.setattr(ranking, "_TEXT_SEARCH_FROM", 0)
+    assert centre.search(query).trace_id
