@@ -17,10 +17,15 @@ const api = createApi({ base: config.api, shop });
 const store = createStore(shop);
 const bar = new LinkBar(() => retry());
 
+const session = api.session();
+
 const desk = new Desk({
   api,
   store,
   config,
+  // The first request of a new visitor brings the cookie; a conversation opened beside it would
+  // belong to somebody else.
+  ready: session.catch(() => {}),
   hooks: {
     stage,
     link: (down) => {
@@ -103,9 +108,12 @@ function retry() {
 }
 
 async function signOut() {
+  // The server closes the socket; that is no reason to speak of a lost conversation.
+  desk.leaving = true;
   try {
     await api.logout();
   } catch (error) {
+    desk.leaving = false;
     bar.remark(error.message);
     return;
   }
@@ -156,10 +164,10 @@ document.addEventListener("visibilitychange", () => {
 async function start() {
   document.documentElement.classList.remove("no-script");
   desk.resume();
-  if (fine && !document.body.hasAttribute("data-embed")) composer.focus();
+  if (fine) composer.focus();
   if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").catch(() => {});
   try {
-    account.show(await api.session());
+    account.show(await session);
   } catch {
     // Nobody is known then; signing in says what is wrong if it still is.
   }

@@ -9,15 +9,17 @@ export class Delivery {
   #api;
   #store;
   #connection;
+  #ready;
   #hooks;
   #opening = null;
   #acks = new Map();
 
   /** `hooks`: run(run), link(down), lost(), remark(text). */
-  constructor({ api, store, connection, hooks }) {
+  constructor({ api, store, connection, ready, hooks }) {
     this.#api = api;
     this.#store = store;
     this.#connection = connection;
+    this.#ready = ready;
     this.#hooks = hooks;
   }
 
@@ -65,6 +67,7 @@ export class Delivery {
   }
 
   async #open() {
+    await this.#ready;
     const { id } = await this.#api.open();
     this.#store.conversation.set(id);
     this.#connection.start(id);

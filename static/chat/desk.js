@@ -38,10 +38,12 @@ export class Desk {
   #own = new Map();
   #questions = new Map();
   #needs = null;
+  #silent = false;
   #heard = Date.now();
+  leaving = false;
 
   /** `hooks`: stage(stage), link(down), remark(text), identity({question, opener, focus}), edit(text), news(), person(name). */
-  constructor({ api, store, config, hooks }) {
+  constructor({ api, store, config, ready, hooks }) {
     this.#api = api;
     this.#store = store;
     this.#hooks = hooks;
@@ -53,12 +55,13 @@ export class Desk {
         event: (event) => this.#take(event),
         fault: (frame) => this.delivery.fault(frame),
         state: (state) => this.#linked(state),
-        gone: () => this.#lost(),
+        gone: () => this.leaving || this.#lost(),
       },
     });
     this.delivery = new Delivery({
       api,
       store,
+      ready,
       connection: this.connection,
       hooks: {
         run: (run) => this.#turnOf(run),
@@ -147,6 +150,7 @@ export class Desk {
   }
 
   reset() {
+    this.leaving = false;
     this.connection.stop();
     this.outbox.clear();
     this.#forget();
@@ -254,6 +258,7 @@ export class Desk {
 
   #finished(event) {
     const turn = this.#turnOf(event.run);
+    if (event.data.ending === "a_person_answers") turn.dismiss();
     if (!turn.done) {
       turn.end(event);
       this.#thread.place(turn.element, event.seq);
@@ -265,6 +270,7 @@ export class Desk {
   #postureChanged(event) {
     const { posture, name, role, by } = event.data;
     const who = [name || by || "A person", role].filter(Boolean).join(", ");
+    this.#silent = posture === "off";
     this.#hooks.person(posture === "off" ? who : "");
     const words = POSTURES[posture] ?? (() => `This conversation is now ${plain(posture)}.`);
     this.#line(event, words(who));
@@ -309,8 +315,10 @@ export class Desk {
         identity: (opener) => this.#hooks.identity({ question: this.#questionOf(run), opener, focus: true }),
       });
       this.#turns.set(run, turn);
-      this.#thread.place(turn.element, this.#thread.working());
-      this.#thread.follow(turn.element);
+      if (!this.#silent) {
+        this.#thread.place(turn.element, this.#thread.working());
+        this.#thread.follow(turn.element);
+      }
     }
     return turn;
   }
@@ -338,6 +346,7 @@ export class Desk {
     for (const turn of this.#turns.values()) if (!turn.done) turn.dismiss();
     for (const map of [this.#turns, this.#own, this.#questions]) map.clear();
     this.#needs = null;
+    this.#silent = false;
     this.#thread.clear();
     this.#thread.replaying = false;
     this.people.forget();

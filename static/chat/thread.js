@@ -78,7 +78,7 @@ export class Thread {
 
   /** Bring new content into view, its beginning first, unless the reader has scrolled away. */
   follow(row) {
-    if (this.replaying) return;
+    if (this.replaying || !row.isConnected) return;
     if (!this.#reading) {
       this.#newer.hidden = false;
       return;

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.chat.scenarios import Scenario, desk_says, scenario_for
+from tests.chat.scenarios import Scenario, desk_says, scenario_for, silence
 
 SHOP = {
     "slug": "hollis",
@@ -47,6 +47,7 @@ class Conversation:
     seen: dict[str, dict[str, Any]] = field(default_factory=dict)
     tickets: list[str] = field(default_factory=list)
     runs: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    latest: Run | None = None
     posture: str = "auto"
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -93,6 +94,7 @@ class Run:
     def __init__(self, desk: Desk, conversation: Conversation, text: str, asker: str) -> None:
         self.desk, self.conversation, self.text, self.asker = desk, conversation, text, asker
         self.id = f"run-{secrets.token_hex(4)}"
+        self.over = False
 
     @property
     def ticket(self) -> str:
@@ -114,7 +116,11 @@ class Run:
         except asyncio.CancelledError:
             status = "cancelled"
             await self.say("message", desk_says("Stopped. Nothing was changed."))
-        await self.say("run.finished", {"status": status, "ms": 1240, "model_calls": 2, "cost": 0})
+        self.over = True
+        ending = {"status": status, "ending": "", "ms": 1240, "model_calls": 2, "cost": 0}
+        if scenario is silence:
+            ending["ending"] = "a_person_answers"
+        await self.say("run.finished", ending)
 
 
 class Desk:
@@ -155,25 +161,35 @@ class Desk:
             raise Refusal(422, "bad_message", "A message has 1 to 8,000 characters.")
         if client_id in conversation.seen:
             return conversation.seen[client_id]
-        run = Run(self, conversation, text, self.session(visitor)["asker"])
-        silent = conversation.posture == "off"
+        run = self._run_for(conversation, text, visitor)
         message = {
             "id": secrets.token_hex(4),
             "author": "customer",
             "name": "",
             "text": text,
             "client_id": client_id,
-            "label": "person",
+            "label": "customer",
         }
-        event = conversation.emit("message", message, run=None if silent else run.id)
+        event = conversation.emit("message", message, run=run.id)
         conversation.seen[client_id] = {
             "run_id": event["run"],
             "message_id": message["id"],
             "seq": event["seq"],
         }
-        if not silent:
-            conversation.runs[run.id] = asyncio.create_task(run.play(scenario_for(text)))
+        if run.id not in conversation.runs:
+            scenario = silence if conversation.posture == "off" else scenario_for(text)
+            conversation.runs[run.id] = asyncio.create_task(run.play(scenario))
         return conversation.seen[client_id]
+
+    def _run_for(self, conversation: Conversation, text: str, visitor: str) -> Run:
+        """Return the run that answers a message: the one at work, which it joins, or a new one."""
+        run = conversation.latest
+        if run is None or run.over:
+            run = Run(self, conversation, text, self.session(visitor)["asker"])
+            conversation.latest = run
+        else:
+            run.text += f" / {text}"
+        return run
 
     def ask_person(self, conversation: Conversation) -> None:
         opens = "" if self.controls.open else "Monday 9:00"

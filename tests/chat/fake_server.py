@@ -153,7 +153,7 @@ def render(name: str, context: dict[str, Any]) -> bytes:
     return render_to_string(name, context).encode()
 
 
-def page(desk: Desk, query: dict[str, list[str]], *, demo: bool, embed: bool) -> bytes:
+def page(desk: Desk, query: dict[str, list[str]], *, demo: bool) -> bytes:
     shop = {**SHOP, "notice": query.get("notice", [""])[0]}
     hours = {"open": True, "text": "People are here until 17:00"} if desk.controls.open else HOURS
     config = {
@@ -162,14 +162,12 @@ def page(desk: Desk, query: dict[str, list[str]], *, demo: bool, embed: bool) ->
         "ws": "/ws",
         "help": "/help",
         "demo": demo,
-        "sw": "/sw.js",
     }
     context = {
         "shop": shop,
         "hours": hours,
         "starters": STARTERS,
         "demo": demo,
-        "embed": embed,
         "config_json": config,
     }
     return render("chat/page.html", context)
@@ -241,11 +239,9 @@ async def read_body(receive: Receive) -> dict[str, Any]:
 
 
 def document(desk: Desk, request: Request) -> tuple[bytes, str] | None:
-    if request.path in {"/", "/plain", "/embed"}:
-        demo = request.path != "/plain"
-        return page(
-            desk, request.query, demo=demo, embed=request.path == "/embed"
-        ), "text/html; charset=utf-8"
+    if request.path in {"/", "/plain"}:
+        body = page(desk, request.query, demo=request.path != "/plain")
+        return body, "text/html; charset=utf-8"
     help_page = re.fullmatch(r"/help/([\w-]+)", request.path)
     if help_page:
         return article(request.query), "text/html; charset=utf-8"

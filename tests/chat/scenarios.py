@@ -233,6 +233,12 @@ async def tour(stage: Stage) -> str:
     return "completed"
 
 
+async def silence(stage: Stage) -> str:
+    """Work and say nothing, because a person has taken over."""
+    await think(stage, "a", "assistant", 30)
+    return "completed"
+
+
 async def plain(stage: Stage) -> str:
     await think(stage, "a", "assistant", 30)
     await stage.pause(0.1)

@@ -213,3 +213,18 @@ def test_new_conversation_is_empty_and_the_old_one_comes_back(chat, desk):
     expect(chat.field).to_have_value("not yet sent")
     chat.page.get_by_role("button", name="Back to the previous conversation").click()
     expect(chat.answers).to_have_text(["You said: Good morning"])
+
+
+def test_first_message_does_not_overtake_the_session(chat, desk):
+    chat.page.context.clear_cookies()
+    before = len(desk.state["conversations"])
+
+    def later(route):
+        chat.page.wait_for_timeout(700)
+        route.continue_()
+
+    chat.page.route("**/api/session?*", later)
+    chat.page.reload()
+    chat.ask("Good morning")
+    assert len(desk.state["conversations"]) == before + 1
+    assert desk.events(chat.page).count("message") == 1

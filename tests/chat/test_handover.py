@@ -88,7 +88,8 @@ def test_person_joining_silences_the_assistant(chat, desk):
     )
     chat.say("Thank you")
     expect(chat.own.last).to_contain_text("Sent")
-    expect(chat.thread.locator("[data-working]")).to_have_count(0)
+    chat.page.wait_for_timeout(500)
+    expect(chat.thread.locator(".row--turn")).to_have_count(1)
     desk.emit(
         chat.page,
         "posture.changed",

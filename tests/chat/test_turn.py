@@ -170,7 +170,10 @@ def test_messages_in_a_row_are_taken_in_order(chat, desk):
     expect(chat.own.locator(".slip__text")).to_have_text(texts)
     assert [m["text"] for m in desk.state["received"][-5:]] == texts
     desk.control(hold=False)
-    expect(chat.answers).to_have_text([f"You said: {text}" for text in texts])
+    expect(chat.answers).to_have_text(["You said: line 0 / line 1 / line 2 / line 3 / line 4"])
+    rows = chat.thread.locator("> li")
+    expect(rows).to_have_count(6)
+    expect(rows.last).to_contain_text("You said")
 
 
 def test_long_wait_says_what_is_slow_and_offers_a_person(clocked, desk):
