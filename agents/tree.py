@@ -47,10 +47,21 @@ def run_page(run: Run) -> dict[str, Any]:
         "asked": [mask_data(message.text) for message in asked],
         "answer": answer,
         "retrievals": _of_type(events, "retrieval.finished"),
-        "reviews": _of_type(events, "review.finished"),
+        "reviews": [_review(data) for data in _of_type(events, "review.finished")],
         "denials": [e for e in events if e["type"].startswith("guardrail.")],
         "manifest": json.dumps(run.manifest, indent=2, sort_keys=True),
         "steps": Step.objects.for_run(run.pk).count(),
+    }
+
+
+def _review(data: dict[str, Any]) -> dict[str, Any]:
+    draft = data.get("draft", {})
+    return {
+        "number": data.get("round", 0) + 1,
+        "approved": data.get("approved", False),
+        "by": data.get("by", ""),
+        "problems": data.get("problems", []),
+        "text": draft.get("answer") or draft.get("text") or "",
     }
 
 

@@ -180,6 +180,22 @@ UNFOLD: dict[str, Any] = {
     "STYLES": [lambda request: static("desk/console.css")],
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
+    "COLORS": {
+        # A calm green of our own, light to dark, as the chat wears it.
+        "primary": {
+            "50": "#eef7f3",
+            "100": "#d6ece3",
+            "200": "#aedac9",
+            "300": "#7fc8b4",
+            "400": "#4da78f",
+            "500": "#2f8872",
+            "600": "#1f6a5a",
+            "700": "#1a564a",
+            "800": "#17453c",
+            "900": "#133831",
+            "950": "#0a201c",
+        }
+    },
     "DASHBOARD_CALLBACK": "agents.admin.dashboard",
     "SIDEBAR": {
         "show_search": True,

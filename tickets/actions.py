@@ -74,4 +74,5 @@ def _open(principal: Principal, new: NewTicket, execution: Execution) -> dict[st
         "already_open": opened.already_open,
         "queue": opened.ticket.queue.name,
         "subject": opened.ticket.subject,
+        "reason": str(new.reason),
     }

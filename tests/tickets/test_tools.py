@@ -66,6 +66,7 @@ def test_create_ticket_goes_through_the_gate(customer):
         "already_open": False,
         "queue": "Support",
         "subject": "Order 1042: a complaint",
+        "reason": "complaint",
     }
     proposal = Proposal.objects.get()
     assert (proposal.action, proposal.tier, proposal.status) == (

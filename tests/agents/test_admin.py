@@ -1,0 +1,84 @@
+"""The console shows how a run went, to those who work for its shop, and text as text."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.urls import reverse
+
+from agents.adapters.scripted import ScriptedModel, calls, fills, says
+from dsupport.models import Membership
+from tests.conftest import make_tenant
+
+HELLO = {"answer": "Hello <b>you</b>.", "intent": "greeting", "confidence": 0.9}
+SCRIPT = [
+    calls(("search_kb", {"query": "returns"})),
+    says("{no form"),
+    fills({**HELLO, "answer": "You get €500.00."}),
+    fills(HELLO),
+    fills({"approved": True}),
+]
+
+
+@pytest.fixture
+def staff(desk, client):
+    user = get_user_model().objects.create_user("sam", password="x", is_staff=True)
+    Membership.objects.create(tenant=desk.tenant, user=user, role="operator")
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def run(desk):
+    sent = desk.say("<img src=x onerror=alert(1)> hello")
+    desk.run(sent.run_id, ScriptedModel(list(SCRIPT)))
+    return desk.stored(sent.run_id)
+
+
+def page(client, model: str, key) -> str:
+    response = client.get(reverse(f"admin:agents_{model}_change", args=[key]))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_page_of_a_run_shows_drafts_checks_and_retrievals(client, staff, run):
+    html = page(client, "run", run.pk)
+    assert "not fill the form" in html
+    assert "€500.00" in html
+    assert "search_kb" in html
+    assert "Versions" in html
+
+
+def test_words_of_customer_and_model_are_text(client, staff, run):
+    for html in (page(client, "run", run.pk), page(client, "conversation", run.conversation_id)):
+        assert "<img src=x" not in html
+        assert "<b>you</b>" not in html
+        assert "&lt;img src=x" in html
+
+
+def test_home_counts_the_questions_of_the_day(client, staff, run):
+    html = client.get(reverse("admin:index")).content.decode()
+    assert "Latest questions" in html
+
+
+@pytest.mark.parametrize("model", ["run", "conversation", "event"])
+def test_lists_open(client, staff, run, model):
+    assert client.get(reverse(f"admin:agents_{model}_changelist")).status_code == 200
+
+
+def test_staff_of_another_shop_do_not_see_the_run(client, desk, run):
+    other = make_tenant("other")
+    user = get_user_model().objects.create_user("eve", password="x", is_staff=True)
+    Membership.objects.create(tenant=other, user=user, role="admin")
+    client.force_login(user)
+    listed = client.get(reverse("admin:agents_run_changelist")).content.decode()
+    assert str(run.pk)[-12:] not in listed
+    response = client.get(reverse("admin:agents_run_change", args=[run.pk]))
+    assert response.status_code in {302, 404}
+
+
+def test_nothing_of_a_run_can_be_changed(client, staff, run):
+    for name in ("change", "delete"):
+        address = reverse(f"admin:agents_run_{name}", args=[run.pk])
+        assert client.post(address, {"status": "failed"}).status_code == 403
+    assert client.get(reverse("admin:agents_run_add")).status_code == 403
