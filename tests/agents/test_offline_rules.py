@@ -147,7 +147,7 @@ def test_without_tools_there_is_an_answer_and_no_call(text):
     assert form_of(rules().next(ask(say(text), tools=()))).answer
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     text=st.sampled_from(SENTENCES),
     tools=st.sets(st.sampled_from([*ACCESS["solo"], *ACCESS["orchestrator"]])),

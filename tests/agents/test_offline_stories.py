@@ -572,7 +572,7 @@ _SHOPS = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     shop=_SHOPS,
     turns=st.lists(_MESSAGES, min_size=1, max_size=3),

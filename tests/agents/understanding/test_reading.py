@@ -279,7 +279,7 @@ def test_public_messages_are_read_well_enough():
     if not path.exists():
         pytest.skip(f"{path} is not there; DSUPPORT_TEST_DATA names the folder of public data")
     with path.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))[::5]
+        rows = list(csv.DictReader(lines))[::8]
     catalogue = load_catalogue()
     wanted = [_BITEXT[row["intent"]].split() for row in rows]
     found = [reading(row["utterance"]) for row in rows]
