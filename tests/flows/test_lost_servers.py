@@ -8,6 +8,7 @@ import pytest
 from celery import current_app
 from django.db import connection
 from django.db.models.functions import Now
+from kombu import pools
 
 from agents import services
 from agents.adapters.scripted import ScriptedModel, fills
@@ -96,9 +97,9 @@ def broker_away():
 
 def _use_broker(url: str) -> None:
     current_app.conf.update(broker_url=url, broker_write_url=url, broker_read_url=url)
-    current_app.pool.force_close_all()
     current_app.amqp._producer_pool = None
     current_app._pool = None
+    pools.reset()  # connections to the other broker are no longer wanted
 
 
 def test_message_is_kept_while_the_broker_is_away(asker, broker_away, caplog):
