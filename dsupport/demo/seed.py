@@ -45,7 +45,7 @@ def seed_demo(*, progress: bool = False) -> None:
     with a password until a start of the demo gives them one.
     """
     with Progress(console=Console(stderr=True), disable=not progress, transient=True) as bar:
-        _seed_shop(read_shop(), bar)
+        _seed_shop(bar)
         _seed_articles(bar)
 
 
@@ -54,10 +54,11 @@ def make_token_secret() -> str:
     return secrets.token_urlsafe(48)
 
 
-def _seed_shop(shop: Shop, bar: Progress) -> None:
+def _seed_shop(bar: Progress) -> None:
     with transaction.atomic():
         if _is_filled():
             return
+        shop = read_shop()
         orders = make_orders(shop, now=clock.now(), code_for=tracking_code)
         rows = shop_rows(shop, make_wallets(shop), orders)
         total = len(rows.products) + len(rows.customers) + len(rows.orders)
