@@ -49,6 +49,7 @@ class Desk:
     """A desk whose web, worker and beat answer."""
 
     tenant: Tenant
+    host: str
     url: str
     supervisor: Supervisor
     logs: Path
@@ -153,7 +154,7 @@ def running(
             return
         # Nothing waits for beat, so it does not compete with the start of the others.
         supervisor.start(programs.beat(env, data / "run" / "beat-schedule"))
-        yield Desk(tenant, f"http://{addresses.in_url(local)}:{port}", supervisor, logs)
+        yield Desk(tenant, host, f"http://{addresses.in_url(local)}:{port}", supervisor, logs)
 
 
 def _answers(host: str, port: int, path: str) -> bool:

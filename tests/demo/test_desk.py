@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from dsupport.demo import desk, programs
 from dsupport.demo.addresses import listen
@@ -77,6 +80,48 @@ def test_choose_question_asks_after_the_delayed_parcel(demo_db):
     promised = stories_at(SEEDED_AT)["1042"].parcels[0].promised_on
     assert (question.order, question.promised_on) == ("1042", promised)
     assert question.email == "fleur.hendriks@example.com"
+
+
+@pytest.fixture
+def signals_kept() -> Iterator[None]:
+    """Give back the signals that the command leaves ignored, as its process ends anyway."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--reset",), "--reset clears a database that the demo has started itself"),
+        (("--host", "203.0.113.7"), "Cannot listen on 203.0.113.7"),
+        (("--port", "70000"), "Cannot listen on 127.0.0.1 port 70000"),
+        (("--provider", "anthropic"), "The provider anthropic"),
+        (("--data", "/no/such/folder"), "/no/such/folder"),
+    ],
+)
+def test_wrong_use_is_one_line_and_status_2(demo_db, signals_kept, settings, arguments, words):
+    settings.DSUPPORT_PROVIDERS = {"offline": "x"}
+    with pytest.raises(CommandError) as refused:
+        call_command("demo", "--port", "0", *arguments)
+    assert refused.value.returncode == 2
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_ctrl_c_while_preparing_ends_in_one_line(signals_kept, monkeypatch, capsys):
+    def interrupted(**_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(desk, "prepare", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        call_command("demo", "--port", "0")
+    assert ended.value.code == 130
+    assert capsys.readouterr().err.count("\n") == 1
+    # What follows, the stop of the servers, cannot be torn apart by one more Ctrl-C.
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_welcome_shows_what_a_newcomer_needs():

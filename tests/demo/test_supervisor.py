@@ -7,13 +7,14 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from dsupport.demo.supervisor import Program, StopSignals, Supervisor, Trouble
+from tests.demo.processes import eventually, lives
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -81,21 +82,6 @@ def supervised(folder: Path, codes: dict[str, str], **options: object) -> Iterat
         for pid in found.pids.values():
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
-
-
-def lives(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 15.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return holds()
 
 
 def none_live(pids: dict[str, int]) -> bool:

@@ -18,6 +18,7 @@ from dsupport.demo.screen import Welcome
 from dsupport.demo.supervisor import StopSignals, Trouble
 from dsupport.lib.commands import DeskCommand
 
+_INTERRUPTED = 130
 _PROVIDERS = ("offline", "anthropic", "openai")
 
 
@@ -47,15 +48,17 @@ class Command(DeskCommand):
     def run(self, **options: Any) -> int:
         began = time.monotonic()
         try:
-            with StopSignals() as signals:
-                return self._run(signals, began, options)
+            return self._run(began, options)
         except Trouble as trouble:
             self.stderr.write(str(trouble))
             return 1
+        except KeyboardInterrupt:
+            self.stderr.write("Stopped while the data was being prepared; the next start goes on.")
+            return _INTERRUPTED
         finally:
             StopSignals.ignore()  # the servers are stopped after this, and must not be left
 
-    def _run(self, signals: StopSignals, began: float, options: dict[str, Any]) -> int:
+    def _run(self, began: float, options: dict[str, Any]) -> int:
         provider = options["provider"] or settings.DSUPPORT_PROVIDER
         desk.check_provider(provider)
         if options["reset"] and not desk.is_own_database(settings.DSUPPORT_DATA):
@@ -64,27 +67,34 @@ class Command(DeskCommand):
                 "set. Unset it, or empty that database yourself.",
                 code="not_our_database",
             )
-        listener = listen(options["host"], 0 if options["check"] else options["port"])
-        tenant = desk.prepare(tau2=options["data"], progress=sys.stderr.isatty())
-        with desk.running(
-            tenant=tenant,
-            provider=provider,
-            host=options["host"],
-            listener=listener,
-            signals=signals,
-        ) as found:
-            if found is None:
-                return 1 if options["check"] else 0
-            if options["check"]:
-                report = check.check(found, began=began)
-                self.emit(report)
-                return 0 if report["ok"] else 1
-            self._welcome(found, options["host"])
-            found.supervisor.wait_for_signal()
-            self.stderr.write("Stopping …")
+        with listen(options["host"], 0 if options["check"] else options["port"]) as listener:
+            tenant = desk.prepare(tau2=options["data"], progress=sys.stderr.isatty())
+            with (
+                StopSignals() as signals,
+                desk.running(
+                    tenant=tenant,
+                    provider=provider,
+                    host=options["host"],
+                    listener=listener,
+                    signals=signals,
+                ) as found,
+            ):
+                if found is None:
+                    return _INTERRUPTED
+                return self._check(found, began) if options["check"] else self._serve(found)
+
+    def _check(self, found: desk.Desk, began: float) -> int:
+        report = check.check(found, began=began)
+        self.emit(report)
+        return 0 if report["ok"] else 1
+
+    def _serve(self, found: desk.Desk) -> int:
+        self._welcome(found)
+        found.supervisor.wait_for_signal()
+        self.stderr.write("Stopping …")
         return 0
 
-    def _welcome(self, found: desk.Desk, host: str) -> None:
+    def _welcome(self, found: desk.Desk) -> None:
         welcome = Welcome(
             shop=found.tenant.name,
             url=found.url,
@@ -93,7 +103,7 @@ class Command(DeskCommand):
             customer_password=renew_customer_password(found.tenant),
             data=settings.DSUPPORT_DATA.resolve(),
             logs=found.logs,
-            is_open_to_others=not is_local(host),
+            is_open_to_others=not is_local(found.host),
         )
         self.stdout.write(str(welcome))
         self.stdout.flush()
