@@ -260,7 +260,7 @@ export class Desk {
     const turn = this.#turnOf(event.run);
     if (event.data.ending === "a_person_answers") turn.dismiss();
     if (!turn.done) {
-      turn.end(event);
+      turn.end(event, this.people.has(event.run));
       this.#thread.place(turn.element, event.seq);
     }
     this.people.show(event.run, event.seq + 0.2, event.at);

@@ -68,6 +68,10 @@ export class People {
     if (!wait) this.show(run, seq, at);
   }
 
+  has(run) {
+    return this.#byRun.has(run);
+  }
+
   /** An answer says that it handed over; usually an event has told the details before. */
   announced(run, ticket) {
     if (!this.#byRun.has(run)) this.#byRun.set(run, { ticket, opens: opensFromPage() });

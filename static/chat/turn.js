@@ -14,7 +14,7 @@ const LINE_PAUSE = 280;
 
 const ENDINGS = {
   cancelled: "Stopped. Nothing further was done.",
-  failed: "Something went wrong on our side, so there is no answer. You can ask again, or talk to a person.",
+  failed: "Something went wrong on our side, so there is no answer.",
   handed_over: "I could not finish this myself.",
   completed: "A person answers here.",
 };
@@ -200,14 +200,14 @@ export class Turn {
     }
   }
 
-  /** The run ended and no answer came of it. */
-  end({ data, at }) {
+  /** The run ended and no answer came of it; `handed` when a person has it now. */
+  end({ data, at }, handed = false) {
     if (this.done) return;
     this.#settle(at);
     const words = ENDINGS[data.status] ?? ENDINGS.failed;
     this.ending = h("div", { class: "ending" }, h("p", { text: words }));
     this.line.replaceWith(this.ending);
-    if (data.status !== "failed") return;
+    if (data.status !== "failed" || handed) return;
     this.body.append(
       h(
         "p",

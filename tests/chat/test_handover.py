@@ -112,6 +112,7 @@ def test_fault_is_told_once_with_the_ticket(chat):
     expect(block(chat)).to_contain_text("I have passed your question to a person.")
     expect(block(chat).locator(".handover__number")).to_have_text(re.compile(r"TKT-\d+"))
     expect(chat.thread.locator(".ending")).to_contain_text("there is no answer")
+    expect(chat.thread.get_by_role("button", name="Talk to a person")).to_have_count(0)
     expect(chat.thread.get_by_text("I have passed your question to a person.")).to_have_count(1)
     before = chat.thread.inner_text()
     chat.page.reload()
