@@ -17,7 +17,7 @@ urlpatterns = [
     path("manifest.webmanifest", manifest, name="manifest"),
     path("sw.js", service_worker, name="service-worker"),
     path("favicon.ico", RedirectView.as_view(url="/static/chat/icon.svg"), name="favicon"),
-    path("help/<slug:doc_id>", article_page, name="article"),
+    path("help/<path:doc_id>", article_page, name="article"),
     path("api/", api.urls),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
