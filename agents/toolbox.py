@@ -154,6 +154,7 @@ def bound(spec: ToolSpec, result: ToolResult) -> ToolResult:
     if _size(result.data) <= spec.max_bytes:
         return result
     data, dropped = _drop_rows(result.data, spec.max_bytes)
+    data["truncated"] = f"cut: {dropped} rows left out"
     if _size(data) > spec.max_bytes:
         raw = json.dumps(result.data, ensure_ascii=False, default=str)
         note = f"cut: the first {spec.max_bytes // 4:,} of {len(raw):,} characters"
@@ -161,8 +162,7 @@ def bound(spec: ToolSpec, result: ToolResult) -> ToolResult:
         return replace(result, data=data, sources=(), truncated=True)
     kept = json.dumps(data, ensure_ascii=False, default=str)
     sources = tuple(s for s in result.sources if json.dumps(s.doc_id) in kept)
-    note = f"cut: {dropped} rows left out"
-    return replace(result, data={**data, "truncated": note}, sources=sources, truncated=True)
+    return replace(result, data=data, sources=sources, truncated=True)
 
 
 def _drop_rows(data: Any, limit: int) -> tuple[dict[str, Any], int]:
