@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import hypothesis
 import pytest
 from django.db import connections
 
 from tests import databases
+
+# The same examples on every machine: a red run is then a change of ours. Set HYPOTHESIS_PROFILE to
+# `explore` to look for new ones.
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=1_000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 NOW = datetime(2026, 10, 15, 9, 0, tzinfo=UTC)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import signal
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -27,6 +28,10 @@ else:
     os.environ["DATABASE_URL"] = _ends.database_url
     os.environ["DATABASE_OWNER_URL"] = _ends.database_owner_url
     os.environ["REDIS_URL"] = _ends.redis_url
+
+# A shell that starts tests in the background has them ignore Ctrl-C, and their children would too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Each test process has a Valkey database and a channel prefix of its own.
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "gw14")

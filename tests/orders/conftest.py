@@ -7,14 +7,11 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from dsupport.contract.principal import Principal, Proof
 from dsupport.models import Tenant
 
 # Two cores are shared by many test processes: a slow example is no failure.
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 _numbers = count(5000)
 
