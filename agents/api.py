@@ -15,7 +15,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Field, Router, Schema, Status
 
 from agents import services
-from agents.feed import events_after, with_links
+from agents.feed import events_after, for_customer
 from agents.models import Message, Run
 from agents.notify import group_of
 from agents.rules import ACTIVE, MAX_MESSAGE_LENGTH, RunStatus
@@ -114,7 +114,7 @@ def read_events(request: HttpRequest, conversation_id: UUID, after: int = 0) -> 
     found = services.get_conversation(
         principal=principal_of(request, shop), conversation_id=conversation_id
     )
-    return {"events": with_links(events_after(found.pk, after), shop)}
+    return {"events": for_customer(events_after(found.pk, after), shop)}
 
 
 @router.post("/conversations/{uuid:conversation_id}/person", response={202: TicketOut})
@@ -144,7 +144,7 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> Status[dict[str, str]]:
 def read_run_events(request: HttpRequest, run_id: UUID, after: int = 0) -> dict[str, Any]:
     shop = shop_of(request)
     run = services.get_run(principal=principal_of(request, shop), run_id=run_id)
-    return {"events": with_links(events_after(run.conversation_id, after, run_id=run.pk), shop)}
+    return {"events": for_customer(events_after(run.conversation_id, after, run_id=run.pk), shop)}
 
 
 @router.get("/runs/{uuid:run_id}/stream", summary="Server-sent events of a run")
@@ -172,7 +172,7 @@ async def _stream(run: Run, shop: Any, seq: int) -> AsyncIterator[str]:
     try:
         while True:
             fetch = database_sync_to_async(events_after)
-            for event in with_links(await fetch(run.conversation_id, seq, run_id=run.pk), shop):
+            for event in for_customer(await fetch(run.conversation_id, seq, run_id=run.pk), shop):
                 seq = event["seq"]
                 data = json.dumps(event, ensure_ascii=False)
                 yield f"id: {seq}\nevent: {event['type']}\ndata: {data}\n\n"

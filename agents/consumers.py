@@ -15,7 +15,7 @@ from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 
 from agents import services
-from agents.feed import events_after, with_links
+from agents.feed import events_after, for_customer
 from agents.models import Conversation
 from agents.notify import group_of
 from dsupport.contract.errors import DomainError
@@ -158,7 +158,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
                     self.sent = event["seq"]
 
     def _fetch(self, seq: int) -> list[dict[str, Any]]:
-        return with_links(events_after(self.conversation.pk, seq), self.conversation.tenant)
+        return for_customer(events_after(self.conversation.pk, seq), self.conversation.tenant)
 
     async def _look_again(self) -> None:
         while True:

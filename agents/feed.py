@@ -43,12 +43,21 @@ def as_event(event: Event) -> dict[str, Any]:
     }
 
 
-def with_links(events: Sequence[dict[str, Any]], shop: Tenant) -> list[dict[str, Any]]:
-    """Return events whose sources carry the address of the version that was read."""
+def for_customer(events: Sequence[dict[str, Any]], shop: Tenant) -> list[dict[str, Any]]:
+    """Return events as a customer may see them.
+
+    Drafts stay inside, and with them the words that a check refused. Sources carry the address
+    of the version that was read.
+    """
+    shown = {"answer": lambda data: _link(data, shop), "review.finished": _without_drafts}
     return [
-        {**event, "data": _link(event["data"], shop)} if event["type"] == "answer" else event
+        {**event, "data": shown[event["type"]](event["data"])} if event["type"] in shown else event
         for event in events
     ]
+
+
+def _without_drafts(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: data[name] for name in ("by", "approved", "round", "codes") if name in data}
 
 
 def _link(data: dict[str, Any], shop: Tenant) -> dict[str, Any]:

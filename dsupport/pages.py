@@ -52,15 +52,18 @@ def manifest(request: HttpRequest) -> JsonResponse:
         "start_url": "/",
         "scope": "/",
         "display": "standalone",
-        "background_color": "#f6f5f1",
-        "theme_color": "#1f4d45",
+        "background_color": "#f3f5f3",
+        "theme_color": "#1c4a3f",
         "icons": [
+            _icon("icon-192.png", "192x192", "any"),
+            _icon("icon-512.png", "512x512", "any"),
+            _icon("icon-maskable.png", "512x512", "maskable"),
             {
                 "src": static("chat/icon.svg"),
                 "sizes": "any",
                 "type": "image/svg+xml",
                 "purpose": "any",
-            }
+            },
         ],
     }
     return JsonResponse(document, content_type="application/manifest+json")
@@ -76,6 +79,11 @@ def service_worker(request: HttpRequest) -> HttpResponse:
         return HttpResponse(status=404)
     with open(path, encoding="utf-8") as file:  # noqa: PTH123 - finders give a text path
         return HttpResponse(file.read(), content_type="text/javascript")
+
+
+def _icon(name: str, sizes: str, purpose: str) -> dict[str, str]:
+    source = static(f"chat/{name}")
+    return {"src": source, "sizes": sizes, "type": "image/png", "purpose": purpose}
 
 
 def _shop(shop: Tenant) -> dict[str, str]:

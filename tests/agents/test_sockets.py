@@ -155,6 +155,27 @@ def test_message_is_stored_and_comes_back_as_an_event(desk):
     assert desk.said("customer") == ["hello"]
 
 
+def test_refused_draft_never_reaches_the_customer(desk):
+    session = new_session(desk.principal)
+    sent = desk.say("hello")
+    promise = fills({"answer": "You get €500.00.", "intent": "greeting", "confidence": 0.9})
+    desk.run(sent.run_id, ScriptedModel([promise, *GREETING]))
+    total = len(desk.events())
+
+    async def story():
+        opened = socket(desk.conversation.pk, session)
+        await opened.connect()
+        await opened.send(json.dumps({"type": "seen", "seq": 0}))
+        events = await read_events(opened, total)
+        await opened.disconnect()
+        return events
+
+    events = talk(story)
+    assert "500.00" not in json.dumps(events, ensure_ascii=False)
+    verdicts = [e["data"]["approved"] for e in events if e["type"] == "review.finished"]
+    assert verdicts == [False, True]
+
+
 @pytest.mark.parametrize(
     ("frame", "code"),
     [
