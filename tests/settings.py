@@ -29,9 +29,11 @@ else:
     os.environ["DATABASE_OWNER_URL"] = _ends.database_owner_url
     os.environ["REDIS_URL"] = _ends.redis_url
 
-# A shell that starts tests in the background has them ignore Ctrl-C, and their children would too.
+# Tests that a shell or `nohup` started in the background ignore these, and their children would too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Each test process has a Valkey database and a channel prefix of its own.
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "gw14")
