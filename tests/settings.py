@@ -29,7 +29,7 @@ else:
     os.environ["DATABASE_OWNER_URL"] = _ends.database_owner_url
     os.environ["REDIS_URL"] = _ends.redis_url
 
-# Tests that a shell or `nohup` started in the background ignore these, and their children would too.
+# Tests started in the background may ignore these, and so would the processes they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
