@@ -99,17 +99,27 @@ def half_delivered(draft: Draft) -> OrderFacts:
 
 def split(draft: Draft, *, shipped_on: date, arrived_on: date) -> OrderFacts:
     first = replace(draft.shipped(shipped_on), delivered_on=arrived_on)
+    large = _still_in_time(draft, shipped_on)
     parcels = (
         draft.parcel(ParcelStatus.DELIVERED, first, contents=draft.positions(large=False)),
         draft.parcel(
             ParcelStatus.IN_TRANSIT,
-            draft.shipped(shipped_on, draft.terms.large_item),
+            large,
             contents=draft.positions(large=True),
-            scanned_on=max(draft.world.ago(1), shipped_on),
+            scanned_on=max(draft.world.ago(1), large.shipped_on),
             extra=1,
         ),
     )
     return _shipped_order(draft, OrderStatus.SHIPPED, first, parcels)
+
+
+def _still_in_time(draft: Draft, shipped_on: date) -> Trip:
+    """Return the large item's trip, begun late enough that a week-end does not make it late."""
+    trip = draft.shipped(shipped_on, draft.terms.large_item)
+    while trip.promised_on <= draft.world.ago(0):
+        shipped_on = draft.world.calendar.after(shipped_on, 1)
+        trip = draft.shipped(shipped_on, draft.terms.large_item)
+    return trip
 
 
 # --- Delivered --------------------------------------------------------------------------------
