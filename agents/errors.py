@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from dsupport.contract.errors import Conflict, DomainError, InvalidInput, NotFound
+from dsupport.contract.errors import Conflict, InvalidInput, NotFound
 
 
 class EmptyMessage(InvalidInput):
@@ -29,11 +29,6 @@ class RunNotFound(NotFound):
 
 class RunOver(Conflict):
     code = "run_over"
-
-
-class TooManyMessages(DomainError):
-    code = "too_many_messages"
-    status = 429
 
 
 class AssemblyRefused(ValueError):
