@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import stat
 import subprocess
@@ -69,21 +68,6 @@ def test_lease_second_time_keeps_data(data_dir: Path) -> None:
         assert query(ends.database_owner_url, "SELECT answer FROM kept") == 42
         with cache(ends.redis_url) as client:
             assert client.get("kept") == b"yes"
-
-
-def test_lease_starts_in_time(new_dir: Path) -> None:
-    def seconds_to_start(*, afresh: bool) -> float:
-        if afresh:
-            reset(new_dir)
-        began = time.monotonic()
-        with lease(new_dir):
-            return time.monotonic() - began
-
-    if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
-        pytest.skip("the machine is too busy to measure")
-    # The best of three, because other tests share the processor.
-    assert min(seconds_to_start(afresh=True) for _ in range(3)) < 6
-    assert min(seconds_to_start(afresh=False) for _ in range(3)) < 1.5
 
 
 def test_lease_one_part_starts_that_part(data_dir: Path) -> None:
