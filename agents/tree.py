@@ -22,7 +22,8 @@ class Line:
     type: str
     text: str
     ms: int | None
-    left: int  # percent of the run's time at which it ended
+    left: float  # percent of the run's time at which it began
+    width: float  # percent of the run's time that it took
     tokens: str = ""
     cost: str = ""
     detail: str = ""
@@ -75,21 +76,31 @@ def _lines(events: list[dict[str, Any]]) -> list[Line]:
     times = [datetime.fromisoformat(event["at"]) for event in events]
     length = max((times[-1] - times[0]).total_seconds(), 0.001)
     page = _Page(times[0], length)
-    for node in build_tree(events):
-        _walk(node, 0, page)
+    _walk((), build_tree(events), 0, page)
     return page.lines
 
 
-def _walk(node: Node, depth: int, page: _Page) -> None:
-    for event in node.events:
-        page.lines.append(_line(event, depth, page))
-    for child in node.children:
-        _walk(child, depth + 1, page)
+def _walk(
+    events: tuple[dict[str, Any], ...], children: tuple[Node, ...], depth: int, page: _Page
+) -> None:
+    """Append what was said at this depth in the order of time, a child whole at its beginning."""
+    parts: list[tuple[int, dict[str, Any] | Node]] = [(event["seq"], event) for event in events]
+    parts += [(child.events[0]["seq"], child) for child in children if child.span]
+    # What belongs to no agent (the message, the end of the run) stands among the agents.
+    parts += [
+        (event["seq"], event) for child in children if not child.span for event in child.events
+    ]
+    for _, part in sorted(parts, key=lambda part: part[0]):
+        if isinstance(part, Node):
+            _walk(part.events, part.children, depth + 1, page)
+        else:
+            page.lines.append(_line(part, depth, page))
 
 
 def _line(event: dict[str, Any], depth: int, page: _Page) -> Line:
     data = event["data"]
-    at = datetime.fromisoformat(event["at"])
+    end = (datetime.fromisoformat(event["at"]) - page.start).total_seconds()
+    begin = max(end - (data.get("ms") or 0) / 1_000, 0.0)
     tokens = data.get("input_tokens")
     return Line(
         depth=depth,
@@ -97,12 +108,17 @@ def _line(event: dict[str, Any], depth: int, page: _Page) -> Line:
         type=event["type"],
         text=_text(event["type"], data),
         ms=data.get("ms"),
-        left=min(round((at - page.start).total_seconds() / page.length * 100), 100),
+        left=_percent(begin, page.length),
+        width=_percent(end - begin, page.length),
         tokens=f"{tokens:,} in · {data['output_tokens']:,} out" if tokens is not None else "",
         cost=f"${data['cost'] / 1_000_000:.4f}" if data.get("cost") is not None else "",
         detail=json.dumps(mask_data(data), ensure_ascii=False, indent=2, default=str),
         bad=data.get("ok") is False or data.get("approved") is False or "denied" in event["type"],
     )
+
+
+def _percent(seconds: float, length: float) -> float:
+    return round(min(max(seconds / length * 100, 0.0), 100.0), 1)
 
 
 def _text(type: str, data: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from django.urls import reverse
 
 from agents.adapters.scripted import ScriptedModel, calls, fills, says
+from agents.tree import run_page
 from dsupport.models import Membership
 from tests.conftest import make_tenant
 
@@ -47,6 +48,14 @@ def test_page_of_a_run_shows_drafts_checks_and_retrievals(client, staff, run):
     assert "€500.00" in html
     assert "search_kb" in html
     assert "Versions" in html
+
+
+def test_trace_of_a_run_stands_in_the_order_of_time(staff, run):
+    lines = run_page(run)["lines"]
+    assert (lines[0].type, lines[-1].type) == ("message", "run.finished")
+    assert all(line.left >= 0 and line.left + line.width <= 100.1 for line in lines)
+    asked = next(n for n, line in enumerate(lines) if line.type == "tool.called")
+    assert lines[asked].depth > lines[asked - 1].depth  # under the call that asked for it
 
 
 def test_words_of_customer_and_model_are_text(client, staff, run):
