@@ -114,7 +114,7 @@ def read_events(request: HttpRequest, conversation_id: UUID, after: int = 0) -> 
     found = services.get_conversation(
         principal=principal_of(request, shop), conversation_id=conversation_id
     )
-    return {"events": for_customer(events_after(found.pk, after), shop)}
+    return {"events": for_customer(events_after(found.pk, after), shop, now=clock.now())}
 
 
 @router.post("/conversations/{uuid:conversation_id}/person", response={202: TicketOut})
@@ -144,7 +144,8 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> Status[dict[str, str]]:
 def read_run_events(request: HttpRequest, run_id: UUID, after: int = 0) -> dict[str, Any]:
     shop = shop_of(request)
     run = services.get_run(principal=principal_of(request, shop), run_id=run_id)
-    return {"events": for_customer(events_after(run.conversation_id, after, run_id=run.pk), shop)}
+    events = events_after(run.conversation_id, after, run_id=run.pk)
+    return {"events": for_customer(events, shop, now=clock.now())}
 
 
 @router.get("/runs/{uuid:run_id}/stream", summary="Server-sent events of a run")
@@ -171,8 +172,7 @@ async def _stream(run: Run, shop: Any, seq: int) -> AsyncIterator[str]:
     await layer.group_add(group_of(run.conversation_id), channel)
     try:
         while True:
-            fetch = database_sync_to_async(events_after)
-            for event in for_customer(await fetch(run.conversation_id, seq, run_id=run.pk), shop):
+            for event in await database_sync_to_async(_news)(run, shop, seq):
                 seq = event["seq"]
                 data = json.dumps(event, ensure_ascii=False)
                 yield f"id: {seq}\nevent: {event['type']}\ndata: {data}\n\n"
@@ -186,6 +186,11 @@ async def _stream(run: Run, shop: Any, seq: int) -> AsyncIterator[str]:
             yield ": still here\n\n"
     finally:
         await layer.group_discard(group_of(run.conversation_id), channel)
+
+
+def _news(run: Run, shop: Any, seq: int) -> list[dict[str, Any]]:
+    events = events_after(run.conversation_id, seq, run_id=run.pk)
+    return for_customer(events, shop, now=clock.now())
 
 
 def _is_active(run_id: UUID, seq: int) -> bool:

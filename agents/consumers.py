@@ -158,7 +158,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
                     self.sent = event["seq"]
 
     def _fetch(self, seq: int) -> list[dict[str, Any]]:
-        return for_customer(events_after(self.conversation.pk, seq), self.conversation.tenant)
+        events = events_after(self.conversation.pk, seq)
+        return for_customer(events, self.conversation.tenant, now=clock.now())
 
     async def _look_again(self) -> None:
         while True:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,9 @@ from django.conf import settings
 from django.utils.text import slugify
 
 from agents.models import Event
+from dsupport.contract.principal import Principal
 from dsupport.models import Tenant
+from knowledge.tools import current_versions
 
 PAGE = 500
 
@@ -43,13 +46,25 @@ def as_event(event: Event) -> dict[str, Any]:
     }
 
 
-def for_customer(events: Sequence[dict[str, Any]], shop: Tenant) -> list[dict[str, Any]]:
+def for_customer(
+    events: Sequence[dict[str, Any]], shop: Tenant, *, now: datetime
+) -> list[dict[str, Any]]:
     """Return events as a customer may see them.
 
     Drafts stay inside, and with them the words that a check refused. Sources carry the address
-    of the version that was read.
+    of the version that was read, and `stale` when searches see another one by now.
     """
-    shown = {"answer": lambda data: _link(data, shop), "review.finished": _without_drafts}
+    read = {
+        source["doc_id"]
+        for event in events
+        if event["type"] == "answer"
+        for source in event["data"].get("sources", [])
+    }
+    current = current_versions(principal=Principal(tenant_id=shop.pk), doc_ids=read, now=now)
+    shown = {
+        "answer": lambda data: _link(data, shop, current),
+        "review.finished": _without_drafts,
+    }
     return [
         {**event, "data": shown[event["type"]](event["data"])} if event["type"] in shown else event
         for event in events
@@ -60,13 +75,19 @@ def _without_drafts(data: dict[str, Any]) -> dict[str, Any]:
     return {name: data[name] for name in ("by", "approved", "round", "codes") if name in data}
 
 
-def _link(data: dict[str, Any], shop: Tenant) -> dict[str, Any]:
-    sources = []
-    for source in data.get("sources", []):
-        anchor = slugify(source.get("heading", ""))
-        query = f"version={source['version']}"
-        if shop.slug != settings.DSUPPORT_TENANT:
-            query = f"shop={shop.slug}&{query}"
-        url = f"/help/{source['doc_id']}?{query}"
-        sources.append({**source, "anchor": anchor, "url": f"{url}#{anchor}" if anchor else url})
-    return {**data, "sources": sources}
+def _link(data: dict[str, Any], shop: Tenant, current: Mapping[str, int]) -> dict[str, Any]:
+    return {**data, "sources": [_source(each, shop, current) for each in data.get("sources", [])]}
+
+
+def _source(source: dict[str, Any], shop: Tenant, current: Mapping[str, int]) -> dict[str, Any]:
+    anchor = slugify(source.get("heading", ""))
+    query = f"version={source['version']}"
+    if shop.slug != settings.DSUPPORT_TENANT:
+        query = f"shop={shop.slug}&{query}"
+    url = f"/help/{source['doc_id']}?{query}"
+    return {
+        **source,
+        "anchor": anchor,
+        "url": f"{url}#{anchor}" if anchor else url,
+        "stale": current.get(source["doc_id"]) != source["version"],
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -35,7 +36,7 @@ def read_article(
     An old version stays readable, so that a citation resolves to what was read, and is marked
     stale. It does not when the article has since become internal, or is back in draft.
     """
-    day = now.astimezone(Tenant.objects.get(pk=principal.tenant_id).zone).date()
+    day = _today(principal, now)
     versions = ArticleVersion.objects.for_principal(principal).readable()
     versions = versions.filter(article__doc_id=doc_id).select_related("article")
     current = versions.live().effective_on(day).first()
@@ -55,6 +56,22 @@ def read_article(
         stale=current is None or current.pk != found.pk,
         current_version=current.number if current else None,
     )
+
+
+def current_versions(
+    *, principal: Principal, doc_ids: Collection[str], now: datetime
+) -> dict[str, int]:
+    """Return the version that searches see now of each article; a withdrawn one is missing."""
+    if not doc_ids:
+        return {}
+    live = ArticleVersion.objects.for_principal(principal).readable().live()
+    found = live.effective_on(_today(principal, now)).filter(article__doc_id__in=doc_ids)
+    return dict(found.values_list("article__doc_id", "number"))
+
+
+def _today(principal: Principal, now: datetime) -> date:
+    """Return the day on the shop's calendar."""
+    return now.astimezone(Tenant.objects.get(pk=principal.tenant_id).zone).date()
 
 
 def _is_closed(principal: Principal, doc_id: str) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pydantic import Field
 
 from dsupport.contract.tools import Source, ToolArguments, ToolContext, ToolResult, ToolSpec
+from knowledge.reading import current_versions
 from knowledge.search import mark_cited, search
 
-__all__ = ["TOOLS", "mark_cited"]
+__all__ = ["TOOLS", "current_versions", "mark_cited"]
 
 
 class SearchKbArguments(ToolArguments):
