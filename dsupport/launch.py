@@ -20,7 +20,15 @@ _NEED_SETTINGS_ONLY = {
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one management command and return its exit status."""
+    """Run one management command and return its exit status; 130 when Ctrl-C ended it."""
+    try:
+        return _start(argv)
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+
+
+def _start(argv: Sequence[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dsupport.settings")
     from dsupport.environment import EnvironmentProblem, read_environment
     from dsupport.lib.embedded import EmbeddedError
