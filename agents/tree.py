@@ -76,23 +76,22 @@ def _lines(events: list[dict[str, Any]]) -> list[Line]:
     times = [datetime.fromisoformat(event["at"]) for event in events]
     length = max((times[-1] - times[0]).total_seconds(), 0.001)
     page = _Page(times[0], length)
-    _walk((), build_tree(events), 0, page)
+    agents = tuple(node for node in build_tree(events) if node.span)
+    # The message, the answer and the end belong to no agent and stand among them.
+    said = tuple(event for event in events if not event["span"])
+    _walk(Node("", "", said, agents), 0, page)
     return page.lines
 
 
-def _walk(
-    events: tuple[dict[str, Any], ...], children: tuple[Node, ...], depth: int, page: _Page
-) -> None:
-    """Append what was said at this depth in the order of time, a child whole at its beginning."""
-    parts: list[tuple[int, dict[str, Any] | Node]] = [(event["seq"], event) for event in events]
-    parts += [(child.events[0]["seq"], child) for child in children if child.span]
-    # What belongs to no agent (the message, the end of the run) stands among the agents.
-    parts += [
-        (event["seq"], event) for child in children if not child.span for event in child.events
+def _walk(node: Node, depth: int, page: _Page) -> None:
+    """Append what was said here in the order of time, each child whole where it begins."""
+    parts: list[tuple[int, dict[str, Any] | Node]] = [
+        (event["seq"], event) for event in node.events
     ]
+    parts += [(child.events[0]["seq"], child) for child in node.children]
     for _, part in sorted(parts, key=lambda part: part[0]):
         if isinstance(part, Node):
-            _walk(part.events, part.children, depth + 1, page)
+            _walk(part, depth + 1, page)
         else:
             page.lines.append(_line(part, depth, page))
 

@@ -6,6 +6,7 @@ import atexit
 import os
 import re
 import signal
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,6 +14,15 @@ from dsupport.lib import embedded
 
 _ROOT = Path(__file__).resolve().parent.parent
 _DATA = Path(os.environ.get("DSUPPORT_TEST_SERVERS", _ROOT / ".dsupport" / "tests"))
+
+if sys.dont_write_bytecode:
+    # Where Python keeps no bytecode, each of the many processes that tests start would compile
+    # everything again. It is kept with the tests' own data instead.
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(_DATA / "files" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # it may have been -B instead
+
 _given = all(
     os.environ.get(f"DSUPPORT_TEST_{name}") for name in ("DATABASE_OWNER_URL", "REDIS_URL")
 )
