@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import HttpRequest
 
-from dsupport.contract.errors import Forbidden, NotFound
+from dsupport.contract.errors import Forbidden, InvalidInput, NotFound
 from dsupport.contract.principal import Principal, Proof
 from dsupport.lib.http import check_same_origin
 from dsupport.lib.session import read_principal
-from dsupport.models import ApiKey, Tenant
+from dsupport.models import ApiKey, Membership, Tenant
 
 
 def find_key(request: HttpRequest) -> ApiKey | None:
@@ -49,6 +52,38 @@ def get_shop(slug: str) -> Tenant:
     if tenant is None:
         raise NotFound("There is no shop of this name. Check the address.", code="unknown_shop")
     return tenant
+
+
+def shop_for_staff(slug: str) -> Tenant:
+    """Return the shop of a slug; the error names the others, so it is for staff only."""
+    tenant = Tenant.objects.filter(slug=slug).first()
+    if tenant is None:
+        names = ", ".join(Tenant.objects.values_list("slug", flat=True))
+        raise NotFound(f"There is no shop {slug!r}. There are: {names}.", code="unknown_shop")
+    return tenant
+
+
+def find_staff(username: str) -> Any:
+    """Return the member of staff whom a terminal names; the error says who there is."""
+    staff = get_user_model().objects.filter(is_staff=True, is_active=True)
+    user = staff.filter(username=username).first()
+    if user is None:
+        names = ", ".join(sorted(staff.values_list("username", flat=True))[:20]) or "nobody yet"
+        raise InvalidInput(
+            f"{username!r} is no member of staff. There are: {names}.", code="unknown_user"
+        )
+    return user
+
+
+def administers(by: AbstractBaseUser | AnonymousUser, tenant_id: int | None = None) -> bool:
+    """Tell whether this person administers the shop, or any shop when none is given."""
+    user: Any = by
+    if not (user.is_authenticated and user.is_active and user.is_staff):
+        return False
+    held = Membership.objects.filter(user_id=user.pk, role=Membership.Role.ADMIN)
+    if tenant_id is not None:
+        held = held.filter(tenant_id=tenant_id)
+    return user.is_superuser or held.exists()
 
 
 def principal_of(request: HttpRequest, tenant: Tenant) -> Principal:

@@ -16,8 +16,9 @@ from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from approvals.services import known_switches, record, set_switch
+from dsupport.access import administers
 from dsupport.contract.errors import DomainError
-from dsupport.keys import can_manage_keys, issue_key, revoke_key
+from dsupport.keys import issue_key, revoke_key
 from dsupport.lib import clock
 from dsupport.lib.readonly_admin import ReadOnlyAdmin, pretty_json
 from dsupport.models import ApiKey, Membership, Switch, Tenant
@@ -64,8 +65,9 @@ class TenantAdmin(ReadOnlyAdmin):
         "hours",
         "days_off",
         "starters",
+        "sites",
     )
-    readonly_fields = ("hours", "days_off", "starters")
+    readonly_fields = ("hours", "days_off", "starters", "sites")
 
     @admin.display(description="Opening hours")
     def hours(self, tenant: Tenant) -> str:
@@ -78,6 +80,10 @@ class TenantAdmin(ReadOnlyAdmin):
     @admin.display(description="Starter questions")
     def starters(self, tenant: Tenant) -> str:
         return pretty_json(tenant.starter_questions)
+
+    @admin.display(description="Sites that may show the chat")
+    def sites(self, tenant: Tenant) -> str:
+        return ", ".join(tenant.allowed_sites) or "None yet: manage.py widget allow SITE"
 
 
 @admin.register(Membership)
@@ -164,7 +170,7 @@ class ApiKeyAdmin(_ServiceForms):
     actions = ("revoke",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return can_manage_keys(request.user)
+        return administers(request.user)
 
     def get_fields(self, _request: HttpRequest, obj: Model | None = None) -> Any:
         return self.fields if obj else ("name", "tenant")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime
-from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
 from approvals.services import record
-from dsupport.access import key_digest
+from dsupport.access import administers, key_digest
 from dsupport.contract.errors import Conflict, Forbidden, InvalidInput
-from dsupport.models import ApiKey, Membership, Tenant
+from dsupport.models import ApiKey, Tenant
 
 _PREFIX = "dsk_"
 _HINT = 4
@@ -53,19 +52,8 @@ def revoke_key(*, key_id: int, by: AbstractBaseUser | AnonymousUser, now: dateti
 
 def check_may_manage_keys(by: AbstractBaseUser | AnonymousUser, tenant_id: int) -> None:
     """Raise unless this person administers the shop."""
-    if not can_manage_keys(by, tenant_id):
+    if not administers(by, tenant_id):
         raise Forbidden("Only an administrator of the shop issues and revokes keys.")
-
-
-def can_manage_keys(by: AbstractBaseUser | AnonymousUser, tenant_id: int | None = None) -> bool:
-    """Tell whether this person administers the shop, or any shop when none is given."""
-    user: Any = by
-    if not (user.is_authenticated and user.is_active and user.is_staff):
-        return False
-    held = Membership.objects.filter(user_id=user.pk, role=Membership.Role.ADMIN)
-    if tenant_id is not None:
-        held = held.filter(tenant_id=tenant_id)
-    return user.is_superuser or held.exists()
 
 
 def _record_key(

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from http.cookies import Morsel
 
+from django.conf import settings
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
 
+from dsupport.lib.session import is_framed
+
 # The admin's own scripts (Alpine) evaluate expressions, hence its wider script policy.
-_STRICT = (
+_CHAT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self' ws: wss:; manifest-src 'self'; "
     "worker-src 'self'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'none'"
+    "form-action 'self'; frame-ancestors {ancestors}"
 )
 _ADMIN = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+
+# Python before 3.14 does not know the attribute yet. See "Cookies Having Independent Partitioned
+# State" (draft-cutler-httpbis-partitioned-cookies).
+Morsel._reserved.setdefault("partitioned", "Partitioned")  # type: ignore[attr-defined]
+Morsel._flags.add("partitioned")  # type: ignore[attr-defined]
+
+
+def chat_policy(ancestors: str = "'none'") -> str:
+    """Return the policy of the customer's pages; `ancestors` may show them in a frame."""
+    return _CHAT.format(ancestors=ancestors)
 
 
 class ContentSecurityPolicy:
@@ -29,5 +44,20 @@ class ContentSecurityPolicy:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         wide = request.path.startswith(("/admin/", "/api/docs"))
-        response.headers.setdefault("Content-Security-Policy", _ADMIN if wide else _STRICT)
+        response.headers.setdefault("Content-Security-Policy", _ADMIN if wide else chat_policy())
         return response
+
+
+class Sessions(SessionMiddleware):
+    """Django's sessions; one that began in a frame on a shop's site gets a cookie fit for there.
+
+    Such a cookie is sent in that frame, on that site, and nowhere else. It is `Secure`, which
+    browsers accept over plain http from the reader's own machine alone.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        answered: HttpResponse = super().process_response(request, response)
+        cookie = answered.cookies.get(settings.SESSION_COOKIE_NAME)
+        if cookie is not None and is_framed(request.session):
+            cookie["samesite"], cookie["secure"], cookie["partitioned"] = "None", True, True
+        return answered

@@ -25,6 +25,9 @@ class Tenant(models.Model):
     opening_hours = models.JSONField(default=dict, blank=True)
     holidays = models.JSONField(default=list, blank=True)  # [{"month": 1, "day": 1, "name": "…"}]
     starter_questions = models.JSONField(default=list, blank=True)
+    allowed_sites = models.JSONField(
+        default=list, blank=True, editable=False, help_text="Origins that may frame the chat"
+    )
     token_secret = models.CharField(max_length=128, blank=True, editable=False)
 
     class Meta:

@@ -6,16 +6,19 @@ from django.contrib import admin
 from django.urls import path
 from django.views.generic import RedirectView
 
-from dsupport import health
+from dsupport import health, pages
 from dsupport.api import api
-from dsupport.pages import chat_page, manifest, service_worker
 from knowledge.pages import article_page
 
 urlpatterns = [
-    path("", chat_page, name="chat"),
-    path("shops/<slug:slug>/", chat_page, name="chat-of-shop"),
-    path("manifest.webmanifest", manifest, name="manifest"),
-    path("sw.js", service_worker, name="service-worker"),
+    path("", pages.chat_page, name="chat"),
+    path("manifest.webmanifest", pages.manifest, name="manifest"),
+    path("shops/<slug:slug>/", pages.chat_page, name="chat-of-shop"),
+    path("shops/<slug:slug>/manifest.webmanifest", pages.manifest, name="manifest-of-shop"),
+    path("widget.js", pages.widget_script, name="widget"),
+    path("embed/<slug:slug>/", pages.embedded_chat, name="embedded-chat"),
+    path("demo/shop/", pages.widget_demo, name="widget-demo"),
+    path("sw.js", pages.service_worker, name="service-worker"),
     path("favicon.ico", RedirectView.as_view(url="/static/chat/icon.svg"), name="favicon"),
     path("help/<path:doc_id>", article_page, name="article"),
     path("api/", api.urls),

@@ -49,6 +49,14 @@ def demo_db(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> 
     yield from _own_database(databases.demo_template, django_db_blocker)
 
 
+@pytest.fixture(scope="module")
+def module_demo_db(
+    django_db_setup: None, django_db_blocker: pytest.FixtureRequest
+) -> Iterator[str]:
+    """Give the tests of a module one copy of the demo shop."""
+    yield from _own_database(databases.demo_template, django_db_blocker)
+
+
 def _own_database(template, blocker) -> Iterator[str]:
     with blocker.unblock():
         name = databases.create_database(template())

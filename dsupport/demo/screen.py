@@ -26,6 +26,7 @@ class Welcome:
     def _lines(self) -> Iterable[str]:
         yield f"\nDSupport is running: {self.shop}\n"
         yield f"  Chat    {self.url}/"
+        yield f"  Widget  {self.url}/demo/shop/"
         yield f"  Admin   {self.url}/admin/"
         yield f"  API     {self.url}/api/docs\n"
         if self.staff:

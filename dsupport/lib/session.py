@@ -9,6 +9,7 @@ from typing import Any
 from dsupport.contract.principal import Principal
 
 _KEY = "principals"
+_FRAMED = "framed"
 
 
 def read_principal(session: MutableMapping[str, Any], tenant_id: int) -> Principal:
@@ -35,3 +36,12 @@ def store_principal(session: MutableMapping[str, Any], principal: Principal) -> 
 def forget_principal(session: MutableMapping[str, Any], tenant_id: int) -> None:
     """End what this session was for a shop."""
     session[_KEY] = {k: v for k, v in session.get(_KEY, {}).items() if k != str(tenant_id)}
+
+
+def mark_framed(session: MutableMapping[str, Any]) -> None:
+    """Note that a session began in a frame on another site, where cookies live apart."""
+    session[_FRAMED] = True
+
+
+def is_framed(session: MutableMapping[str, Any]) -> bool:
+    return bool(session.get(_FRAMED))

@@ -32,6 +32,7 @@ export class Account {
     });
     this.#root.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !this.#menu) return;
+      event.stopPropagation();
       this.#close();
       this.#button.focus();
     });

@@ -65,6 +65,7 @@ export function createApi({ base, shop }) {
     cancel: (run) => request("POST", `/runs/${encodeURIComponent(run)}/cancel`, {}),
     session: () => request("GET", "/session"),
     login: (email, password) => request("POST", "/session/login", { email, password }),
+    token: (token) => request("POST", "/session/token", { token }),
     prove: (order, email) => request("POST", "/session/guest", { order, email }),
     demo: (email) => request("POST", "/session/demo", { email }),
     demoCustomers: () => request("GET", "/session/demo-customers"),

@@ -36,6 +36,7 @@ const desk = new Desk({
     edit: (text) => composer.restore(text),
     news: () => {
       if (document.hidden) document.title = `New answer · ${title}`;
+      host?.news();
     },
     person: (name) => {
       const words = byId("foot-chat");
@@ -54,6 +55,7 @@ const account = new Account({
 });
 
 let identity = null;
+let host = null;
 
 /** The form is not part of the first paint; it is fetched right after it. */
 async function loadIdentity() {
@@ -165,11 +167,32 @@ async function start() {
   document.documentElement.classList.remove("no-script");
   desk.resume();
   if (fine) composer.focus();
-  if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").catch(() => {});
+  if (config.embedded) frame();
+  else if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").catch(() => {});
   try {
     account.show(await session);
   } catch {
     // Nobody is known then; signing in says what is wrong if it still is.
+  }
+}
+
+/** Join the page of the shop that shows this one in a frame. */
+async function frame() {
+  const { Host, offerOwnTab } = await import("./embed.js");
+  host = new Host({ shown: () => fine && composer.focus(), token: vouch });
+  try {
+    if (!(await session).remembered) offerOwnTab(config.page);
+  } catch {
+    // Without a server there is nothing to remember yet.
+  }
+}
+
+/** The shop's site says who its visitor is; a token counts once, and a reload sends it again. */
+async function vouch(token) {
+  try {
+    if ((await session).asker !== "signed_in") account.show(await api.token(token));
+  } catch (error) {
+    bar.remark(`You could not be signed in: ${error.message}`);
   }
 }
 

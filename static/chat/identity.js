@@ -86,7 +86,9 @@ export class Identity {
     this.#demo = demo;
     this.#hooks = hooks;
     this.#slot.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.close();
+      if (event.key !== "Escape" || !this.isOpen) return;
+      event.stopPropagation();
+      this.close();
     });
   }
 

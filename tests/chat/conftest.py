@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 import urllib.request
@@ -20,12 +18,10 @@ from playwright.sync_api import (
     Locator,
     Page,
     WebError,
-    expect,
-    sync_playwright,
 )
 
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
-PLACES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+from tests.browsers import PATIENCE, running_browser
+
 QUIET = {
     "pace": 0,
     "hold": False,
@@ -34,14 +30,6 @@ QUIET = {
     "refuse_messages": "",
     "open": False,
 }
-# Generous, because other test processes share the machine; nothing waits this long when it works.
-PATIENCE = 20_000
-expect.set_options(timeout=PATIENCE)
-
-
-def find_chromium() -> str | None:
-    named = os.environ.get("DSUPPORT_CHROMIUM")
-    return named or next((path for name in PLACES if (path := shutil.which(name))), None)
 
 
 class FakeDesk:
@@ -80,14 +68,8 @@ def conversation_of(page: Page) -> str:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start Chromium for one module; its event loop must not outlive the module's tests."""
-    chromium = find_chromium()
-    if chromium is None:
-        pytest.skip("no Chromium here: apt-get install chromium, or set DSUPPORT_CHROMIUM")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+    with running_browser() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

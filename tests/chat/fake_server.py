@@ -168,6 +168,7 @@ def page(desk: Desk, query: dict[str, list[str]], *, demo: bool) -> bytes:
         "hours": hours,
         "starters": STARTERS,
         "demo": demo,
+        "manifest": "/manifest.webmanifest",
         "config_json": config,
     }
     return render("chat/page.html", context)

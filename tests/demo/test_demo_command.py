@@ -7,81 +7,26 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
-import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.lib.embedded_support import living, scratch
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.demo.running import desk_environment, run, started
+from tests.lib.embedded_support import living
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture
 def environment(demo_db: str, tmp_path: Path) -> Iterator[dict[str, str]]:
-    """Give what a command needs to work on a copy of the demo shop, and find what it leaves.
-
-    It has a Valkey of its own, so that it shares no queue with other tests.
-    """
-    mark = f"demo-{os.getpid()}-{time.monotonic_ns()}"
-    with scratch(tmp_path) as data_dir:
-        yield {
-            **{name: value for name, value in os.environ.items() if "PYTEST" not in name},
-            "DSUPPORT_TEST_MARK": mark,
-            "DJANGO_SETTINGS_MODULE": "dsupport.settings",
-            "DATABASE_URL": at_database("DATABASE_URL", demo_db),
-            "DATABASE_OWNER_URL": at_database("DATABASE_OWNER_URL", demo_db),
-            "REDIS_URL": "",
-            "DSUPPORT_DATA": str(data_dir),
-            "DSUPPORT_LOG_LEVEL": "WARNING",
-        }
-        left = processes_with(mark)
-        for pid in left:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        assert left == []
-
-
-def at_database(variable: str, name: str) -> str:
-    return f"{os.environ[variable].rpartition('/')[0]}/{name}"
-
-
-def processes_with(mark: str) -> list[int]:
-    """Return the processes that have inherited a mark in their environment, zombies aside."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal() and int(entry.name) != os.getpid():
-            with suppress(OSError):
-                if mark.encode() in (entry / "environ").read_bytes():
-                    found.append(int(entry.name))
-    return found
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "manage.py", "demo", *arguments]
-
-
-def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments),
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    with desk_environment(demo_db, tmp_path) as variables:
+        yield variables
 
 
 def test_check_plays_a_conversation_and_leaves_nothing(environment):
-    done = run(environment, "--check")
+    done = run(environment, "demo", "--check")
     report = json.loads(done.stdout)
     assert report["problems"] == []
     assert (done.returncode, report["ok"], report["order"]) == (0, True, "1042")
@@ -95,29 +40,6 @@ def test_check_plays_a_conversation_and_leaves_nothing(environment):
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
     assert set(report) >= {"ok", "answer", "order", "events", "seqs", "seconds"}
-
-
-@contextmanager
-def started(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Give a running demo and what it has shown."""
-    with subprocess.Popen(
-        command("--port", "0"),
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        shown = ""
-        try:
-            assert process.stdout is not None
-            while "Press Ctrl-C" not in shown and (line := process.stdout.readline()):
-                shown += line
-            assert "Press Ctrl-C" in shown, process.communicate(timeout=90)[1]
-            yield process, shown
-        finally:
-            process.kill()
-            process.communicate()
 
 
 def test_start_shows_where_to_go_and_ctrl_c_ends_it(environment):
@@ -152,7 +74,7 @@ def _sign_in(url: str, shown: str) -> int:
 def test_port_in_use_is_one_line_and_status_2(environment):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        done = run(environment, "--port", str(port))
+        done = run(environment, "demo", "--port", str(port))
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1

@@ -5,11 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
 from approvals.services import known_switches, set_switch
-from dsupport.contract.errors import InvalidInput, NotFound
+from dsupport.access import find_staff, shop_for_staff
 from dsupport.lib import clock
 from dsupport.lib.commands import DeskCommand
 from dsupport.models import Switch, Tenant
@@ -27,7 +26,7 @@ class Command(DeskCommand):
         parser.add_argument("--reason", metavar="TEXT", help="why")
 
     def run(self, **options: Any) -> int:
-        tenant = _find_shop(options["tenant"])
+        tenant = shop_for_staff(options["tenant"]) if options["tenant"] else None
         if options["what"] == "list":
             self._list(tenant, as_json=options["json"])
             return 0
@@ -40,7 +39,7 @@ class Command(DeskCommand):
             name=options["name"],
             off=options["what"] == "off",
             tenant=tenant,
-            by=_get_staff(options["by"]),
+            by=find_staff(options["by"]),
             reason=options["reason"],
             now=clock.now(),
         )
@@ -65,27 +64,6 @@ class Command(DeskCommand):
         never_set = [name for name in known_switches() if name not in {row.name for row in rows}]
         for name in never_set:
             self.stdout.write(f"{name:<30} on   never switched")
-
-
-def _find_shop(slug: str | None) -> Tenant | None:
-    if not slug:
-        return None
-    tenant = Tenant.objects.filter(slug=slug).first()
-    if tenant is None:
-        names = ", ".join(Tenant.objects.values_list("slug", flat=True))
-        raise NotFound(f"There is no shop {slug!r}. There are: {names}.", code="unknown_shop")
-    return tenant
-
-
-def _get_staff(username: str) -> Any:
-    staff = get_user_model().objects.filter(is_staff=True, is_active=True)
-    user = staff.filter(username=username).first()
-    if user is None:
-        names = ", ".join(sorted(staff.values_list("username", flat=True))[:20]) or "nobody yet"
-        raise InvalidInput(
-            f"{username!r} is no member of staff. There are: {names}.", code="unknown_user"
-        )
-    return user
 
 
 def _reach(switch: Switch) -> str:

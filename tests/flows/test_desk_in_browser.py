@@ -1,0 +1,139 @@
+"""The whole desk in a real browser: the chat on its own page, and on the site of a shop."""
+
+from __future__ import annotations
+
+import http.server
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Frame, Page, expect
+
+from tests.browsers import running_browser
+from tests.demo.running import desk_environment, run, started
+
+pytestmark = [pytest.mark.browser, pytest.mark.process]
+
+
+@pytest.fixture(scope="module")
+def desk(module_demo_db: str, tmp_path_factory) -> Iterator[tuple[str, dict[str, str]]]:
+    """Give the address of a desk that runs with all its processes, and its environment."""
+    with (
+        desk_environment(module_demo_db, tmp_path_factory.mktemp("desk")) as environment,
+        started(environment) as (process, shown),
+    ):
+        found = re.search(r"Chat +(http://127\.0\.0\.1:\d+)/", shown)
+        assert found
+        yield found[1], environment
+        process.terminate()
+        process.communicate(timeout=90)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with running_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(locale="en-GB", reduced_motion="reduce")
+    yield context.new_page()
+    context.close()
+
+
+@contextmanager
+def shop_site(desk_url: str, policy: str = "") -> Iterator[str]:
+    """Serve a page of a shop's site; localhost and 127.0.0.1 are two sites to a browser."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Security-Policy", policy)
+            self.end_headers()
+            tag = f'<script src="{desk_url}/widget.js" data-shop="demo" async></script>'
+            self.wfile.write(f"<!doctype html><title>Shop</title><h1>Shop</h1>{tag}".encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}"
+        server.shutdown()
+
+
+def sign_in(chat: Page | Frame) -> None:
+    chat.get_by_role("button", name="Try as a demo customer").click()
+    chat.get_by_role("button", name=re.compile("Fleur Hendriks")).click()
+    chat.locator("#account[data-asker=signed_in]").wait_for()
+
+
+def ask(chat: Page | Frame, text: str) -> None:
+    field = chat.get_by_label("Your message")
+    field.fill(text)
+    field.press("Enter")
+
+
+def open_widget(page: Page) -> Frame:
+    """Press the button in the corner as a keyboard does, and wait for the chat in its frame."""
+    page.locator("dsupport-widget").wait_for(state="attached")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    frame = page.wait_for_event("framenavigated", lambda frame: "/embed/" in frame.url)
+    frame.locator("html:not(.no-script)").wait_for()
+    frame.locator("#close").wait_for()
+    return frame
+
+
+def test_order_question_is_answered_with_the_shops_facts(desk, page):
+    page.goto(desk[0])
+    sign_in(page)
+    ask(page, "Where is my order 1042?")
+    answer = page.locator(".row--turn .prose")
+    expect(answer).to_contain_text("1042")
+    expect(answer).to_contain_text("promised for 5 October 2026")
+    expect(page.locator(".handover__number")).to_have_text(re.compile(r"^TKT-\d+$"))
+
+
+def test_widget_on_a_listed_site_signs_in_answers_and_remembers(desk, page):
+    url, environment = desk
+    # Pages with a strict policy of their own need to name the desk, and nothing else.
+    with shop_site(url, f"default-src 'none'; script-src {url}; frame-src {url}") as site:
+        listed = run(environment, "widget", "allow", site, "--by", "mira")
+        assert listed.returncode == 0, listed.stderr
+        page.goto(site)
+        frame = open_widget(page)
+        sign_in(frame)
+        ask(frame, "What does express shipping cost?")
+        expect(frame.locator(".row--turn .prose")).to_contain_text("xpress")
+        (cookie,) = page.context.cookies()
+        assert (cookie["name"], cookie["sameSite"]) == ("sessionid", "None")
+        assert cookie["partitionKey"] == "http://localhost"
+
+        page.reload()
+        frame = open_widget(page)
+        expect(frame.locator("#account")).to_have_attribute("data-asker", "signed_in")
+        expect(frame.locator(".row--own")).to_contain_text("What does express shipping cost?")
+        expect(frame.get_by_label("Your message")).to_be_focused()
+        page.keyboard.press("Escape")
+        page.wait_for_function("document.activeElement.localName === 'dsupport-widget'")
+        assert not frame.frame_element().is_visible()
+
+
+def test_widget_on_a_site_that_is_not_listed_shows_nothing_and_says_why(desk, page):
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.clock.install()
+    with shop_site(desk[0]) as site:
+        page.goto(site)
+        page.locator("dsupport-widget").wait_for(state="attached")
+        with page.expect_event("requestfailed") as failed:
+            page.evaluate("DSupport.open()")
+        assert "/embed/" in failed.value.url
+        assert failed.value.failure == "net::ERR_BLOCKED_BY_RESPONSE"
+        page.clock.run_for(20_000)
+    assert f"manage.py widget allow {site} --shop demo" in said[-1]
