@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agents.errors import StopCause
 
 # Why a person takes over, from the closed list of ticket reasons.
@@ -28,6 +30,7 @@ _WHY: dict[StopCause, str] = {
     StopCause.CONTEXT_FULL: "Our talk has become too long for me to follow safely.",
     StopCause.CHECKS_FAILED: "I could not put together an answer that holds up to our checks.",
 }
+_MOST = 2  # orders and articles that are named; the ticket holds them all
 _WHY_ELSE = "Something went wrong on my side."
 
 
@@ -50,6 +53,17 @@ def ticket_text(ticket: str, opens: str) -> str:
         else "Our team is at work now and answers here."
     )
     return f"Your ticket number is {ticket}. {when}"
+
+
+def passed_on(orders: Sequence[str], titles: Sequence[str]) -> str:
+    """Return what a person finds with the ticket, said by code: the talk and what was looked up."""
+    parts = ["this conversation"]
+    if orders:
+        parts.append(f"what I found about order {' and '.join(orders[:_MOST])}")
+    if titles:
+        parts.append("what our help says under " + " and ".join(f"“{t}”" for t in titles[:_MOST]))
+    said = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def cancelled_text(tickets: list[str]) -> str:

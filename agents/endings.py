@@ -91,9 +91,7 @@ def hand_over(
     status = RunStatus.HANDED_OVER if cause else RunStatus.FAILED
 
     def post(locked: Run) -> None:
-        escalated = NewEvent(
-            "escalated", {"reason": reason, "ticket": ticket, "opens": opens}, now, key="escalated"
-        )
+        escalated = _escalated(reason, ticket, opens, scope.evidence, now)
         _store_system(locked, text, ticket, now, before=[escalated])
         ending = cause.value if cause else "fault"
         _end(locked, status, scope, now=now, ending=ending, detail=detail)
@@ -123,19 +121,15 @@ def give_up(run_id: UUID, *, now: datetime) -> str | None:
     if run is None:
         return None
     talk = read_talk(run.conversation)
-    ticket = _open_ticket(run, Evidence(words=talk.words), talk, reason="tool_failure", now=now)
+    evidence = Evidence(words=talk.words)
+    ticket = _open_ticket(run, evidence, talk, reason="tool_failure", now=now)
     opens = opens_text(Tenant.objects.get(pk=run.tenant_id), now)
     text = closings.hand_over_text(None, ticket, opens)
     with transaction.atomic():
         locked = Run.objects.claimable().select_for_update().filter(pk=run_id).first()
         if locked is None:
             return None
-        escalated = NewEvent(
-            "escalated",
-            {"reason": "tool_failure", "ticket": ticket, "opens": opens},
-            now,
-            key="escalated",
-        )
+        escalated = _escalated("tool_failure", ticket, opens, evidence, now)
         _store_system(locked, text, ticket, now, before=[escalated])
         _end(locked, RunStatus.FAILED, None, now=now, ending="attempts_used_up")
     return RunStatus.FAILED.value
@@ -255,8 +249,7 @@ def _store_answer(run: Run, document: dict[str, Any], scope: RunScope, now: date
     if document["ticket_id"]:
         opens = str(scope.context.get("desk_opens", ""))
         reason = _ticket_reason(scope.evidence)
-        handed = {"reason": reason, "ticket": document["ticket_id"], "opens": opens}
-        events.insert(0, NewEvent("escalated", handed, now, key="escalated"))
+        events.insert(0, _escalated(reason, document["ticket_id"], opens, scope.evidence, now))
     message.seq = append(run.conversation_id, events, run_id=run.pk, now=now)[-1]
     message.save(force_insert=True)
 
@@ -272,6 +265,13 @@ def _ticket_reason(evidence: Evidence) -> str:
         if item.result.ticket and isinstance(item.result.data, dict):
             return str(item.result.data.get("reason", "customer_request"))
     return "customer_request"
+
+
+def _escalated(reason: str, ticket: str, opens: str, evidence: Evidence, now: datetime) -> NewEvent:
+    titles = list(dict.fromkeys(source.title for source in evidence.sources))
+    text = closings.passed_on(evidence.orders, titles)
+    data = {"reason": reason, "ticket": ticket, "opens": opens, "text": text}
+    return NewEvent("escalated", data, now, key="escalated")
 
 
 def _store_system(

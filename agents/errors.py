@@ -44,6 +44,7 @@ class StopCause(StrEnum):
     MONEY = "money"
     CANCELLED = "cancelled"
     LOST = "lost"  # another worker holds the run now
+    DRAINING = "draining"  # this process ends; another goes on with the run
     REFUSAL = "refusal"
     TRUNCATED = "truncated"
     CONTEXT_FULL = "context_full"

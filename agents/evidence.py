@@ -60,6 +60,16 @@ class Evidence:
         """Return the tickets that this run opened or found, first one first."""
         return list(dict.fromkeys(item.result.ticket for item in self.seen if item.result.ticket))
 
+    @property
+    def orders(self) -> list[str]:
+        """Return the numbers of the orders that this run looked at, first one first."""
+        found = [
+            str(item.result.data["number"])
+            for item in self.seen
+            if isinstance(item.result.data, Mapping) and item.result.data.get("number")
+        ]
+        return list(dict.fromkeys(found))
+
     def facts(self, *, articles: bool = True) -> Facts:
         """Return what tool results, context and the customer's words support.
 

@@ -60,13 +60,23 @@ def claim_run(run_id: UUID, owner: str) -> Hold | None:
 
 
 def release_run(hold: Hold) -> None:
-    """Give a run back to the queue, for another worker to go on with."""
+    """Give a run back to the queue, for another worker to go on with.
+
+    It does not count as an attempt: attempts bound crashes. An old hold stays worthless, because
+    its owner differs from the next one's.
+    """
     Run.objects.filter(
         pk=hold.run_id,
         lease_owner=hold.owner,
         attempt=hold.attempt,
         status=RunStatus.RUNNING,
-    ).update(status=RunStatus.QUEUED, lease_owner="", lease_until=None, version=F("version") + 1)
+    ).update(
+        status=RunStatus.QUEUED,
+        lease_owner="",
+        lease_until=None,
+        attempt=F("attempt") - 1,
+        version=F("version") + 1,
+    )
 
 
 class Heartbeat:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from threading import Event
 from time import monotonic
 from typing import cast
 from uuid import UUID
@@ -25,7 +26,7 @@ from agents.evidence import Evidence
 from agents.guardrails import GUARDRAILS
 from agents.intents import intent_labels
 from agents.journal import RunJournal
-from agents.lease import claim_run, heartbeat
+from agents.lease import claim_run, heartbeat, release_run
 from agents.models import Run
 from agents.notify import announce
 from agents.ports import Crew
@@ -40,10 +41,12 @@ from agents.toolkit import all_tools
 from dsupport.contract.llm import LLMClient
 from dsupport.contract.tools import ToolContext
 from dsupport.lib import clock
+from dsupport.lib.queue import enqueue
 from orders.tools import describe_asker
 
 log = structlog.get_logger(__name__)
 DEFAULT_LIMITS = Limits()
+_leaving = Event()
 MAX_ROUNDS = 3  # how often newer words of the customer may make a finished draft start over
 
 
@@ -54,6 +57,7 @@ class Surroundings:
     owner: str
     crew: Crew
     release: Callable[[], None]
+    draining: Callable[[], bool] = lambda: False
     now: Callable[[], datetime] = clock.now
     limits: Limits = DEFAULT_LIMITS
     client: Callable[[str, int], LLMClient] = client_for
@@ -61,7 +65,14 @@ class Surroundings:
 
 def process_surroundings(owner: str) -> Surroundings:
     """Return the surroundings of a worker: threads, and connections given back when idle."""
-    return Surroundings(owner=owner, crew=Threads(give_back), release=give_back)
+    return Surroundings(
+        owner=owner, crew=Threads(give_back), release=give_back, draining=_leaving.is_set
+    )
+
+
+def drain() -> None:
+    """Have every run of this process let go at its next step, because the process is to end."""
+    _leaving.set()
 
 
 def give_back() -> None:
@@ -70,11 +81,13 @@ def give_back() -> None:
 
 
 def execute_run(run_id: UUID, around: Surroundings) -> str | None:
-    """Carry out a run to its end and return its status; None when somebody else holds it.
+    """Carry out a run to its end and return its status; None when it is left to somebody else.
 
     Trouble with the database leaves the run to the sweeper: the lease runs out and another
     attempt goes on from the journal. Everything else ends the run with a message.
     """
+    if around.draining():
+        return None  # its owner's name must not claim again what it has passed along
     hold = claim_run(run_id, around.owner)
     if hold is None:
         return endings.give_up(run_id, now=around.now())
@@ -140,9 +153,12 @@ class _Work:
         raise AssertionError("the last round posts")
 
     def stop(self, stop: RunStopped) -> str | None:
-        """End the run as its cause asks: let go, say that it was cancelled, or hand over."""
+        """End the run as its cause asks: let go, pass along, say it was cancelled, or hand over."""
         if stop.cause is StopCause.LOST:
             log.info("run.lost")
+            return None
+        if stop.cause is StopCause.DRAINING:
+            self._pass_along()
             return None
         if stop.cause is StopCause.CANCELLED:
             return endings.finish_cancelled(self.hold, self.scope, now=self.around.now())
@@ -156,6 +172,16 @@ class _Work:
             detail=stop.detail,
             now=self.around.now(),
         )
+
+    def _pass_along(self) -> None:
+        """Let another worker go on from the journal, at once."""
+        log.info("run.passed_along")
+        release_run(self.hold)
+        enqueue("agents.run", run_id=str(self.hold.run_id))
+
+    def _stop_asked(self) -> StopCause | None:
+        asked = self.journal.stop_asked()
+        return asked or (StopCause.DRAINING if self.around.draining() else None)
 
     def fail(self, error: Exception) -> None:
         detail = "".join(traceback.format_exception(error, limit=-6))[-4_000:]
@@ -208,7 +234,7 @@ class _Work:
             guardrails=GUARDRAILS,
             limits=self.around.limits,
             elapsed=lambda: monotonic() - self.started,
-            stop_asked=self.journal.stop_asked,
+            stop_asked=self._stop_asked,
             act=self.around.crew.act,
             tool_context=partial(self._tool_context, evidence),
             meter=self.meter,

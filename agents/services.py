@@ -279,7 +279,8 @@ def _say_cancelled(run: Run, now: datetime) -> None:
 
 
 def _escalated(reason: str, ticket: str, opens: str, now: datetime) -> NewEvent:
-    data = {"reason": reason, "ticket": ticket, "opens": opens}
+    text = closings.passed_on([], [])
+    data = {"reason": reason, "ticket": ticket, "opens": opens, "text": text}
     return NewEvent("escalated", data, now)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from celery import shared_task
-from celery.signals import worker_ready
+from celery.signals import worker_ready, worker_shutting_down
 from django.db.models import Q
 from django.db.models.functions import Now
 
@@ -15,7 +15,7 @@ from agents.lease import process_owner
 from agents.liveness import start_pulse
 from agents.models import Run
 from agents.providers import warm_up
-from agents.runner import execute_run, process_surroundings
+from agents.runner import drain, execute_run, process_surroundings
 from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
 from dsupport.lib.queue import enqueue
@@ -45,3 +45,8 @@ def sweep_runs() -> int:
 def say_ready(**_signal: Any) -> None:
     warm_up(clock.now().date().isoformat())
     start_pulse(process_owner())
+
+
+@worker_shutting_down.connect
+def let_go(**_signal: Any) -> None:
+    drain()

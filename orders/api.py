@@ -50,6 +50,9 @@ class Session(Schema):
     asker: str = Field(description="signed_in, guest_with_order or anonymous")
     name: str
     proved_orders: list[str]
+
+
+class CurrentSession(Session):
     remembered: bool = Field(description="Whether the browser sent back the session it was given")
 
 
@@ -59,10 +62,11 @@ class DemoCustomer(Schema):
     why: str
 
 
-@router.get("", response=Session)
+@router.get("", response=CurrentSession)
 def read_session(request: HttpRequest) -> dict[str, Any]:
-    """Say who this browser is."""
-    return _describe(request, principal_of(request, shop_of(request)))
+    """Say who this browser is, and whether it keeps what tells."""
+    who = _describe(principal_of(request, shop_of(request)))
+    return {**who, "remembered": settings.SESSION_COOKIE_NAME in request.COOKIES}
 
 
 @router.post("/login", response=Session)
@@ -109,7 +113,7 @@ def log_out(request: HttpRequest) -> dict[str, Any]:
     tenant, _ = _visitor(request)
     forget_principal(request.session, tenant.pk)
     request.session.cycle_key()
-    return _describe(request, principal_of(request, tenant))
+    return _describe(principal_of(request, tenant))
 
 
 @router.get("/demo-customers", response=list[DemoCustomer])
@@ -142,16 +146,15 @@ def _establish(request: HttpRequest, principal: Principal) -> dict[str, Any]:
     """Keep a new identity under a new session key, so that a planted key is worth nothing."""
     store_principal(request.session, principal)
     request.session.cycle_key()
-    return _describe(request, principal)
+    return _describe(principal)
 
 
-def _describe(request: HttpRequest, principal: Principal) -> dict[str, Any]:
+def _describe(principal: Principal) -> dict[str, Any]:
     found = describe_asker(principal)
     return {
         "asker": found["asker"],
         "name": found["asker_name"],
         "proved_orders": found["proved_orders"],
-        "remembered": settings.SESSION_COOKIE_NAME in request.COOKIES,
     }
 
 

@@ -44,21 +44,27 @@ function ticketRow(ticket) {
 const fact = (label, text) =>
   text ? [h("dt", { text: label }), h("dd", { text })] : [];
 
+/** Nobody takes over before the desk opens. */
+const title = (opens) => (opens ? "Passed to our team" : "A person takes over");
+
 /**
  * A row for the `data` of an `escalated` event: reason, ticket, text, opens. `words` are what the
  * desk itself says about it; they hold the reason and what comes next.
  */
 export function handover({ reason, ticket, text, opens, words }, at) {
-  const facts = [fact("Why", reasonWords(reason)), fact("Passed on", text), fact("What happens next", nextWords(opens))];
+  const facts = words
+    ? fact("Passed on", text)
+    : [fact("Why", reasonWords(reason)), fact("Passed on", text), fact("What happens next", nextWords(opens))];
   const block = h(
     "section",
     { class: "handover", "aria-label": "Passed to a person", data: ticket ? { ticket } : {} },
-    h("h3", { class: "handover__title" }, icon("person"), "A person takes over"),
+    h("h3", { class: "handover__title" }, icon("person"), title(opens)),
     ticket ? ticketRow(ticket) : null,
-    words ? h("div", { class: "prose" }, verbatim(words)) : h("dl", { class: "handover__facts" }, facts),
+    words ? h("div", { class: "prose" }, verbatim(words)) : null,
+    facts.length ? h("dl", { class: "handover__facts" }, facts) : null,
   );
   return h("li", { class: "row row--handover" }, byline({ label: "system", at }), block);
 }
 
 export const handoverWords = ({ ticket, opens, words }) =>
-  words ?? `A person takes over. ${ticket ? `Your ticket number is ${ticket}. ` : ""}${nextWords(opens)}`;
+  words ?? `${title(opens)}. ${ticket ? `Your ticket number is ${ticket}. ` : ""}${nextWords(opens)}`;

@@ -37,7 +37,7 @@ class Desk:
             wake=False,
         )
 
-    def run(self, run_id: UUID, model: ScriptedModel, *, owner: str = "w1", limits=None):
+    def run(self, run_id: UUID, model: ScriptedModel, *, owner: str = "w1", limits=None, **more):
         around = Surroundings(
             owner=owner,
             crew=Inline(),
@@ -45,6 +45,7 @@ class Desk:
             now=lambda: NOW,
             limits=limits or Limits(),
             client=lambda provider, tenant_id: model,
+            **more,
         )
         return execute_run(run_id, around)
 

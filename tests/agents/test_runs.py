@@ -122,7 +122,9 @@ def test_model_that_never_stops_hands_over_with_a_ticket(desk):
     assert desk.run(sent.run_id, endless, limits=Limits(turns=3)) == "handed_over"
     (text,) = desk.said("system")
     assert "TKT-" in text
-    assert "escalated" in desk.types()
+    (told,) = [event.data for event in desk.events() if event.type == "escalated"]
+    assert told["ticket"] in text
+    assert told["text"].startswith("This conversation")
     assert desk.stored(sent.run_id).ending == "turns"
 
 
@@ -236,6 +238,72 @@ def test_worker_that_lost_its_lease_writes_nothing_more(desk):
     assert desk.run(sent.run_id, ScriptedModel([stolen, YES])) is None
     assert desk.said("assistant") == []
     assert desk.types() == ["message", "run.started"]
+
+
+def test_ending_worker_lets_go_at_the_next_step_and_another_goes_on(desk):
+    sent = desk.say("returns?")
+    leaving = []
+
+    def search_and_leave(_request):
+        leaving.append(True)
+        return calls(("search_kb", {"query": "returns"}))
+
+    first = ScriptedModel([search_and_leave, *GREETING])
+    assert desk.run(sent.run_id, first, draining=lambda: bool(leaving)) is None
+    assert len(first.requests) == 1
+    left = desk.stored(sent.run_id)
+    assert (left.status, left.lease_owner, left.lease_until, left.attempt) == (
+        "queued",
+        "",
+        None,
+        0,
+    )
+    assert desk.said("system") == []
+
+    second = ScriptedModel(GREETING)
+    assert desk.run(sent.run_id, second, owner="w2") == "completed"
+    assert "search_kb" in str(second.requests[0].messages)  # the journal kept the step
+    assert desk.types().count("run.started") == 1
+    assert len(desk.said("assistant")) == 1
+
+
+def test_ending_worker_takes_no_run(desk):
+    sent = desk.say("hello")
+    idle = ScriptedModel(GREETING)
+    assert desk.run(sent.run_id, idle, draining=lambda: True) is None
+    assert idle.requests == []
+    assert desk.stored(sent.run_id).attempt == 0
+
+
+def test_any_number_of_restarts_is_no_attempt(desk):
+    sent = desk.say("returns?")
+    for number in range(5):
+        leaving = []
+
+        def ask_and_leave(_request, number=number, leaving=leaving):
+            leaving.append(True)
+            return calls(("search_kb", {"query": f"returns {number}"}))
+
+        model = ScriptedModel([ask_and_leave])
+        owner = f"w{number}"
+        ended = desk.run(sent.run_id, model, owner=owner, draining=lambda left=leaving: bool(left))
+        assert ended is None
+    assert desk.run(sent.run_id, ScriptedModel(GREETING), owner="last") == "completed"
+
+
+def test_worker_told_to_end_drains_its_process():
+    from celery.signals import worker_shutting_down
+
+    from agents import runner, tasks
+
+    assert tasks.let_go in [ref() for _, ref in worker_shutting_down.receivers]
+    around = runner.process_surroundings("w1")
+    try:
+        assert not around.draining()
+        tasks.let_go()
+        assert around.draining()
+    finally:
+        runner._leaving.clear()
 
 
 def test_run_that_kills_its_worker_three_times_ends_with_a_person(desk):

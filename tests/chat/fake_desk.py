@@ -194,7 +194,8 @@ class Desk:
     def ask_person(self, conversation: Conversation) -> None:
         opens = "" if self.controls.open else "Monday 9:00"
         ticket = self.ticket_of(conversation)
-        data = {"reason": "customer_request", "ticket": ticket, "opens": opens}
+        passed = "This conversation."
+        data = {"reason": "customer_request", "ticket": ticket, "opens": opens, "text": passed}
         conversation.emit("escalated", data)
         when = f"is back {opens}" if opens else "is at work now"
         keep = f"Your ticket number is {ticket}. Our team {when} and answers here."

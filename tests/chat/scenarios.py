@@ -163,7 +163,7 @@ async def person(stage: Stage) -> str:
     passed = {
         "reason": "complaint",
         "ticket": stage.ticket,
-        "text": "The jacket of order 1042 arrived with a torn sleeve. You would like a new one.",
+        "text": "This conversation and what I found about order 1042.",
         "opens": "Monday 9:00",
     }
     await stage.say("escalated", passed)
@@ -199,7 +199,12 @@ async def fails(stage: Stage) -> str:
 async def broken(stage: Stage) -> str:
     """End with a fault: code opens a ticket and says so itself."""
     await think(stage, "a", "assistant", 30)
-    passed = {"reason": "tool_failure", "ticket": stage.ticket, "opens": "Monday 9:00"}
+    passed = {
+        "reason": "tool_failure",
+        "ticket": stage.ticket,
+        "text": "This conversation.",
+        "opens": "Monday 9:00",
+    }
     await stage.say("escalated", passed)
     text = (
         "Something went wrong on my side. I have passed your question to a person.\n\n"

@@ -19,7 +19,8 @@ def block(chat: Chat) -> Locator:
 def test_hand_over_says_why_what_and_when(chat):
     chat.ask("My jacket arrived torn")
     expect(block(chat)).to_contain_text("A complaint is for a person to read.")
-    expect(block(chat)).to_contain_text("The jacket of order 1042 arrived with a torn sleeve")
+    expect(block(chat)).to_contain_text("This conversation and what I found about order 1042.")
+    expect(block(chat)).to_contain_text("Passed to our team")
     expect(block(chat)).to_contain_text(
         "We are back Monday 9:00, and somebody answers in this chat then."
     )
@@ -61,6 +62,8 @@ def test_open_desk_promises_a_person_now(chat, desk):
     expect(chat.page.locator(".brand__hours")).to_have_text("People are here until 17:00")
     chat.page.get_by_role("button", name="Talk to a person").first.click()
     expect(block(chat)).to_contain_text("Our team is at work now and answers here.")
+    expect(block(chat)).to_contain_text("A person takes over")
+    expect(block(chat)).to_contain_text("Passed onThis conversation.")
 
 
 def test_person_asked_while_unreachable_is_asked_later(chat, desk):

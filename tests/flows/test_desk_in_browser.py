@@ -96,6 +96,7 @@ def test_order_question_is_answered_with_the_shops_facts(desk, page):
     answer = page.locator(".row--turn .prose")
     expect(answer).to_contain_text("1042")
     expect(answer).to_contain_text("promised for 5 October 2026")
+    expect(page.locator(".handover")).to_contain_text("what I found about order 1042")
     expect(page.locator(".handover__number")).to_have_text(re.compile(r"^TKT-\d+$"))
 
 

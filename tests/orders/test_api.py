@@ -49,6 +49,12 @@ class Browser:
         assert principal is not None
         return principal.visitor
 
+    @property
+    def who(self) -> dict[str, Any]:
+        described: dict[str, Any] = self.ask("GET").json()
+        del described["remembered"]
+        return described
+
 
 @pytest.fixture
 def browser(shop: Any) -> Browser:
@@ -68,7 +74,7 @@ def refusal(response: Any) -> tuple[int, str]:
 
 
 def test_stranger_is_nobody_with_a_visitor_of_their_own(browser: Browser) -> None:
-    assert browser.ask("GET").json() == NOBODY
+    assert browser.who == NOBODY
     assert browser.visitor
 
 
@@ -77,7 +83,7 @@ def test_login_rotates_the_session_and_keeps_the_visitor(browser: Browser, ada: 
     planted, visitor = browser.key, browser.visitor
     answer = browser.post("/login", email="Ada@example.com", password="right")
     assert answer.json() == ADA
-    assert browser.ask("GET").json() == ADA
+    assert browser.who == ADA
     assert browser.key != planted
     assert not Session.objects.filter(session_key=planted).exists()
     assert browser.visitor == visitor
@@ -88,7 +94,7 @@ def test_wrong_password_says_nothing_more(browser: Browser, ada: Any) -> None:
     unknown = browser.post("/login", email="no@example.com", password="wrong")
     assert refusal(known) == refusal(unknown) == (401, "login_failed")
     assert known.content == unknown.content
-    assert browser.ask("GET").json() == NOBODY
+    assert browser.who == NOBODY
 
 
 def test_guest_proves_orders_one_by_one(browser: Browser, shop: Any) -> None:
@@ -138,7 +144,8 @@ def test_logout_ends_the_old_key_and_the_visitor(browser: Browser, ada: Any) -> 
     assert browser.visitor != visitor
     stolen = Client()
     stolen.cookies["sessionid"] = key
-    assert stolen.get(f"/api/session?shop={browser.tenant.slug}").json() == NOBODY
+    answer = stolen.get(f"/api/session?shop={browser.tenant.slug}").json()
+    assert answer == {**NOBODY, "remembered": True}
 
 
 def test_identity_in_one_shop_is_none_in_another(
@@ -146,7 +153,7 @@ def test_identity_in_one_shop_is_none_in_another(
 ) -> None:
     browser.post("/login", email="ada@example.com", password="right")
     elsewhere = browser.client.get(f"/api/session?shop={other_shop.tenant.slug}")
-    assert elsewhere.json() == NOBODY
+    assert elsewhere.json() == {**NOBODY, "remembered": True}
 
 
 @pytest.mark.parametrize(
@@ -179,7 +186,7 @@ def test_another_site_cannot_sign_anybody_in(
     form = {"email": "ada@example.com", "password": "right"}
     answer = browser.ask("POST", "/login", form, **headers)
     assert refusal(answer) == (403, "foreign_origin")
-    assert browser.ask("GET").json() == NOBODY
+    assert browser.who == NOBODY
 
 
 def test_programs_key_has_no_session_to_sign_in(browser: Browser, ada: Any) -> None:
@@ -213,4 +220,4 @@ def test_desk_in_earnest_has_no_demo_doors(browser: Browser, ada: Any, settings:
     settings.DSUPPORT_DEMO = False
     assert refusal(browser.ask("GET", "/demo-customers")) == (404, "not_found")
     assert refusal(browser.post("/demo", email="ada@example.com")) == (404, "not_found")
-    assert browser.ask("GET").json() == NOBODY
+    assert browser.who == NOBODY
