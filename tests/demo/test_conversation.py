@@ -81,8 +81,8 @@ def desk(fake: FakeDesk) -> Iterator[str]:
             return
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Api) as api, serve(fake.talk, "127.0.0.1", 0) as ws:
-        for server in (api, ws):
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=api.serve_forever, args=(0.02,), daemon=True).start()
+        threading.Thread(target=ws.serve_forever, daemon=True).start()
         fake_port = ws.socket.getsockname()[1]
         with pytest.MonkeyPatch.context() as patch:
             real = conversation.connect

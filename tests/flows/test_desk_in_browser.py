@@ -61,7 +61,7 @@ def shop_site(desk_url: str, policy: str = "") -> Iterator[str]:
             pass
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield f"http://localhost:{server.server_port}"
         server.shutdown()
 

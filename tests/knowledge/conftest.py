@@ -131,11 +131,3 @@ def centre(db) -> HelpCentre:
 def measured(centre) -> HelpCentre:
     services.calibrate(tenant_id=centre.tenant.pk, now=NOW)
     return centre
-
-
-@pytest.fixture
-def real(minilm, db) -> HelpCentre:
-    """Give the help centre on the model that is really used, measured."""
-    centre = open_centre()
-    services.calibrate(tenant_id=centre.tenant.pk, now=NOW)
-    return centre

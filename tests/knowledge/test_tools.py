@@ -8,7 +8,6 @@ import pytest
 from pydantic import ValidationError
 
 from dsupport.contract.tools import ToolContext
-from knowledge.models import RetrievalTrace
 from knowledge.tools import TOOLS, SearchKbArguments
 from tests.conftest import NOW
 from tests.knowledge.conftest import article
@@ -23,32 +22,6 @@ POISON = (
 def ask(centre, query, principal=None, **fields):
     context = ToolContext(principal=principal or centre.guest, now=NOW, key="k", **fields)
     return TOOLS[0].body(SearchKbArguments(query=query), context)
-
-
-def test_search_kb_gives_hits_and_sources_alike(real):
-    result = ask(real, "How many days after delivery can I return an item?", run_id="run-1")
-    assert (result.is_error, result.trust, result.data["answerable"]) == (
-        False,
-        "article",
-        "answer",
-    )
-    assert set(result.data["hits"][0]) == {"doc_id", "title", "heading", "version", "score", "text"}
-    assert [hit["doc_id"] for hit in result.data["hits"]] == [s.doc_id for s in result.sources]
-    assert (result.sources[0].doc_id, result.sources[0].version) == ("returns", 1)
-    json.dumps(result.data)
-    assert RetrievalTrace.objects.filter(run_id="run-1").count() == 1
-
-
-def test_search_kb_off_topic_question_gives_no_source(real):
-    result = ask(real, "who won the game last night?")
-    assert (result.data["hits"], result.sources) == ([], ())
-    assert result.data["answerable"] == "nothing_relevant_found"
-
-
-def test_search_kb_follow_up_uses_the_customers_words(real):
-    words = ("Can I return worn items?", "and how long do I have for that?")
-    result = ask(real, words[1], customer_words=words[1:], earlier_words=words[:1])
-    assert result.sources[0].doc_id == "returns"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from tests.lib.embedded_support import (
     environment,
     home_of,
     living,
-    made_once,
     public_folder,
     python,
     query,
@@ -57,26 +55,6 @@ for _ in range(2):
         client.close()
         print(psycopg.conninfo.conninfo_to_dict(ends.database_url)["host"])
 """
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with made_once(tmp_path_factory.mktemp("made")) as home:
-        yield home
-
-
-@pytest.fixture
-def data_dir(tmp_path: Path, made: Path) -> Iterator[Path]:
-    """Give a data folder whose servers have run before."""
-    with scratch(tmp_path, made=made) as folder:
-        yield folder
-
-
-@pytest.fixture
-def new_dir(tmp_path: Path) -> Iterator[Path]:
-    """Give a data folder that is not there yet."""
-    with scratch(tmp_path) as folder:
-        yield folder
 
 
 @pytest.fixture

@@ -21,30 +21,8 @@ from tests.lib.embedded_support import (
     home_of,
     kill_servers,
     living,
-    made_once,
     query,
-    scratch,
 )
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with made_once(tmp_path_factory.mktemp("made")) as home:
-        yield home
-
-
-@pytest.fixture
-def data_dir(tmp_path: Path, made: Path) -> Iterator[Path]:
-    """Give a data folder whose servers have run before."""
-    with scratch(tmp_path, made=made) as folder:
-        yield folder
-
-
-@pytest.fixture
-def new_dir(tmp_path: Path) -> Iterator[Path]:
-    """Give a data folder that is not there yet."""
-    with scratch(tmp_path) as folder:
-        yield folder
 
 
 @pytest.fixture
