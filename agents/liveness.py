@@ -24,6 +24,14 @@ def worker_is_alive() -> bool:
         return False
 
 
+def forget_pulse() -> None:
+    """Forget that a worker lived, before another is started whose readiness is waited for."""
+    try:
+        cache.delete(_KEY)
+    except Exception as error:
+        log.warning("liveness.not_forgotten", error=str(error))
+
+
 def start_pulse(owner: str, **_signal: Any) -> None:
     """Begin to say that this worker lives, from a thread of its own."""
     threading.Thread(target=_pulse, args=(owner,), name="pulse", daemon=True).start()

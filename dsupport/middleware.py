@@ -8,6 +8,8 @@ from http.cookies import Morsel
 from django.conf import settings
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
+from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.responders import StaticFile
 
 from dsupport.lib.session import is_framed
 
@@ -61,3 +63,24 @@ class Sessions(SessionMiddleware):
         if cookie is not None and is_framed(request.session):
             cookie["samesite"], cookie["secure"], cookie["partitioned"] = "None", True, True
         return answered
+
+
+class StaticFiles(WhiteNoiseMiddleware):
+    """Whitenoise, with files sent whole.
+
+    It streams them by a synchronous iterator, which Django gathers in memory under ASGI anyway,
+    with a warning for each.
+    """
+
+    @staticmethod
+    def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
+        found = static_file.get_response(request.method, request.META)
+        body = b""
+        if found.file is not None:
+            with found.file as file:
+                body = file.read()
+        response = HttpResponse(body, status=int(found.status))
+        del response["Content-Type"]
+        for name, value in found.headers:
+            response[name] = value
+        return response

@@ -66,7 +66,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "dsupport.middleware.StaticFiles",
     "dsupport.middleware.ContentSecurityPolicy",
     "dsupport.middleware.Sessions",
     "django.middleware.common.CommonMiddleware",

@@ -13,6 +13,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management import call_command
 
+from agents.liveness import forget_pulse
 from dsupport.access import get_shop
 from dsupport.contract.errors import Conflict, InvalidInput
 from dsupport.demo import addresses, programs
@@ -139,6 +140,7 @@ def running(
         data=data,
         base=os.environ,
     )
+    forget_pulse()  # that of a desk which ended seconds ago says nothing about this one
     local, port = addresses.reachable(host), listener.getsockname()[1]
     with Supervisor(logs, signals) as supervisor:
         with listener:  # the web process has its own copy from here on
