@@ -187,6 +187,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_HEADER": "DSupport",
     "SITE_SUBHEADER": "Support desk",
     "SITE_SYMBOL": "support_agent",
+    "LOGIN": {"form": "dsupport.signin.StaffLoginForm"},
     "STYLES": [lambda request: static("desk/console.css")],
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,

@@ -35,7 +35,7 @@ class Guess:
         """Return keyed digests, sorted, so that parallel guesses lock rows in one order."""
         named = {
             "visitor": self.visitor,
-            "address": _network(self.address),
+            "address": network_of(self.address),
             "target": self.target,
         }
         values = [
@@ -96,7 +96,7 @@ def _sweep(hour: datetime) -> None:
         Attempts.objects.filter(pk__in=found).delete()
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     """Return what one household or office shares: an IPv4 address, or the /64 of an IPv6 one."""
     try:
         parsed = ipaddress.ip_address(address)
