@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -101,24 +102,49 @@ def asked(demo_db):
 def test_killed_worker_is_taken_over_and_the_answer_comes_once(asked, demo_db, tmp_path):
     conversation, run_id = asked
     log = tmp_path / "worker.log"
-    said = lambda type: Event.objects.for_run(run_id).filter(type=type).exists()  # noqa: E731
     with worker(demo_db, log) as first:
-        wait_for("the carrier was asked", lambda: said("tool.called"), 60, log)
+        wait_for("the carrier was asked", partial(said, run_id, "tool.called"), 60, log)
         os.killpg(first.pid, signal.SIGKILL)
     assert Run.objects.for_worker(run_id).get().status == "running"
     killed = time.monotonic()
     set_faults(None)
-    with worker(demo_db, log):
-
-        def over() -> bool:
-            sweep_runs()  # what beat does every few seconds
-            return Run.objects.for_worker(run_id).get().status not in {"queued", "running"}
-
-        wait_for("the run's end", over, 100, log)
+    finish(run_id, demo_db, log)
     assert time.monotonic() - killed < 120
-    run = Run.objects.for_worker(run_id).get()
-    assert run.status in {"completed", "handed_over"}
-    assert run.attempt == 2
+    assert Run.objects.for_worker(run_id).get().attempt == 2
+    assert_answered_once(conversation, run_id)
+
+
+def test_worker_told_to_end_passes_its_run_along(asked, demo_db, tmp_path):
+    conversation, run_id = asked
+    log = tmp_path / "worker.log"
+    with worker(demo_db, log) as first:
+        wait_for("the carrier was asked", partial(said, run_id, "tool.called"), 60, log)
+        first.terminate()
+        assert first.wait(timeout=30) == 0
+    left = Run.objects.for_worker(run_id).get()
+    assert (left.status, left.lease_owner, left.attempt) == ("queued", "", 0)
+    set_faults(None)
+    finish(run_id, demo_db, log)
+    assert_answered_once(conversation, run_id)
+
+
+def said(run_id, type: str) -> bool:
+    return Event.objects.for_run(run_id).filter(type=type).exists()
+
+
+def finish(run_id, database: str, log: Path) -> None:
+    """Have another worker end the run."""
+
+    def over() -> bool:
+        sweep_runs()  # what beat does every few seconds
+        return Run.objects.for_worker(run_id).get().status not in {"queued", "running"}
+
+    with worker(database, log):
+        wait_for("the run's end", over, 100, log)
+
+
+def assert_answered_once(conversation, run_id) -> None:
+    assert Run.objects.for_worker(run_id).get().status in {"completed", "handed_over"}
     answers = Message.objects.for_conversation(conversation).filter(author="assistant")
     assert len(answers) == 1
     assert "1042" in answers[0].text
