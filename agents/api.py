@@ -13,6 +13,7 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Field, Router, Schema, Status
+from pydantic import ConfigDict
 
 from agents import services
 from agents.feed import events_after, for_customer
@@ -36,6 +37,8 @@ class ConversationOut(Schema):
 
 class MessageIn(Schema):
     """`client_id` is the client's own name for this message: sent again, it is stored once."""
+
+    model_config = ConfigDict(extra="forbid")
 
     text: str = Field(description=f"At most {MAX_MESSAGE_LENGTH} characters")
     client_id: str = Field(default="", max_length=64)

@@ -52,11 +52,11 @@ class ConversationConsumer(AsyncWebsocketConsumer):
                 await self.channel_layer.group_discard(self.group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if text_data is None or len(text_data) > MAX_FRAME:
+        if len(text_data or bytes_data or b"") > MAX_FRAME:
             await self.close(code=TOO_LARGE)
             return
         try:
-            frame = json.loads(text_data)
+            frame = json.loads(text_data or "")
             kind = frame["type"]
             handler = self._handlers[kind]
         except (ValueError, TypeError, KeyError):

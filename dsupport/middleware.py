@@ -7,7 +7,7 @@ from http.cookies import Morsel
 
 from django.conf import settings
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
 
@@ -48,6 +48,33 @@ class ContentSecurityPolicy:
         wide = request.path.startswith(("/admin/", "/api/docs"))
         response.headers.setdefault("Content-Security-Policy", _ADMIN if wide else chat_policy())
         return response
+
+
+class ApiErrors:
+    """Give programs `{code, message}` also where no operation of the API was reached."""
+
+    _WORDS = {
+        404: ("not_found", "There is nothing at this address. See /api/docs."),
+        405: ("method_not_allowed", "This address does not take that method. See /api/docs."),
+    }
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        words = self._WORDS.get(response.status_code)
+        if not words or not request.path.startswith("/api/") or _is_json(response):
+            return response
+        code, message = words
+        answer = JsonResponse({"code": code, "message": message}, status=response.status_code)
+        if "Allow" in response:
+            answer["Allow"] = response["Allow"]
+        return answer
+
+
+def _is_json(response: HttpResponse) -> bool:
+    return response.get("Content-Type", "").startswith("application/json")
 
 
 class Sessions(SessionMiddleware):

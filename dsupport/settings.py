@@ -68,6 +68,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "dsupport.middleware.StaticFiles",
     "dsupport.middleware.ContentSecurityPolicy",
+    "dsupport.middleware.ApiErrors",
     "dsupport.middleware.Sessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

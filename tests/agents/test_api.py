@@ -77,6 +77,7 @@ def test_conversation_of_another_visitor_is_not_found(client, shop):
         ({"text": 7}, 422, "invalid_input"),
         ({}, 422, "invalid_input"),
         ({"text": "hi", "client_id": "x" * 65}, 422, "invalid_input"),
+        ({"text": "hi", "customer_id": 7}, 422, "invalid_input"),
     ],
 )
 def test_bad_message_gets_a_code(client, shop, body, status, code):
@@ -89,6 +90,20 @@ def test_malformed_json_gets_a_code(client, shop):
     path = f"/api/conversations/{start(client)}/messages"
     response = client.post(path, b"{not json", content_type="application/json")
     assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/conversations/nonsense", 404, "not_found"),
+        ("GET", "/nowhere", 404, "not_found"),
+        ("PUT", "/session", 405, "method_not_allowed"),
+    ],
+)
+def test_address_that_is_no_operation_gets_a_code(client, shop, method, path, status, code):
+    response = client.generic(method, f"/api{path}")
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert response.json()["message"]
 
 
 def test_message_of_a_megabyte_is_refused(client, shop):
