@@ -67,8 +67,8 @@ class RunAdmin(ReadOnlyAdmin):
     """Runs, newest first; the page of one shows its tree, retrievals, drafts and checks."""
 
     list_display = [
-        "show_id", "tenant", "show_status", "ending", "provider", "architecture", "attempt",
-        "model_calls", "show_tokens", "show_cost", "show_duration", "created_at",
+        "show_question", "show_status", "ending", "provider", "model_calls", "show_cost",
+        "show_duration", "created_at", "tenant",
     ]  # fmt: skip
     list_filter = ["tenant", "status", "provider", "architecture", "ending"]
     list_select_related = ["tenant"]
@@ -80,19 +80,16 @@ class RunAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         rows: QuerySet[Run] = super().get_queryset(request)
         took = ExpressionWrapper(F("finished_at") - F("created_at"), output_field=DurationField())
-        return rows.annotate(took=took).select_related("conversation__customer")
+        named = rows.with_question()  # type: ignore[attr-defined]
+        return named.annotate(took=took).select_related("conversation__customer")
 
-    @display(description="run", ordering="id")
-    def show_id(self, row: Run) -> str:
-        return str(row.pk)[-12:]
+    @display(description="question")
+    def show_question(self, row: Any) -> str:
+        return shown_question(row)
 
     @display(description="status", ordering="status", label=_STATUS_COLOURS)
     def show_status(self, row: Run) -> tuple[str, str]:
         return row.status, row.get_status_display()
-
-    @display(description="tokens")
-    def show_tokens(self, row: Run) -> str:
-        return f"{row.input_tokens:,} in · {row.output_tokens:,} out"
 
     @display(description="cost", ordering="cost")
     def show_cost(self, row: Run) -> str:
@@ -123,6 +120,12 @@ class EventAdmin(ReadOnlyAdmin):
         return record_link("agents_run", row.run_id, str(row.run_id)[-12:]) if row.run_id else "–"
 
 
+def shown_question(run: Any) -> str:
+    """Return how a run's question begins, on one line; its id when nothing was written."""
+    words = " ".join((run.question or "").split())
+    return words if words else str(run)
+
+
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Fill the home page: how the desk does today, for the shops this person works for."""
     shops = ConversationAdmin(Conversation, admin.site).shop_ids(request)
@@ -138,6 +141,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         active=Count("id", filter=Q(status__in=["queued", "running"])),
         took=Avg(took),
     )
-    recent = runs.select_related("tenant").order_by("-created_at")[:8]
+    latest = runs.with_question().select_related("tenant").order_by("-created_at")[:8]
+    recent = [{"run": run, "question": shown_question(run)} for run in latest]
     reasons = today.exclude(ending="").values("ending").annotate(n=Count("id")).order_by("-n")[:6]
-    return {**context, "figures": figures, "recent_runs": recent, "endings": list(reasons)}
+    return {**context, "figures": figures, "recent": recent, "endings": list(reasons)}

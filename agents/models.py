@@ -7,8 +7,8 @@ from collections.abc import Collection
 from typing import Any
 
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Left, Now
 
 from agents.rules import ACTIVE, MAX_ATTEMPTS, RunStatus
 from dsupport.contract.principal import Principal
@@ -60,6 +60,9 @@ class Conversation(models.Model):
         return f"Conversation {str(self.pk)[-12:]}"
 
 
+QUESTION_SHOWN = 120  # characters of a question in a list
+
+
 class RunQuerySet(models.QuerySet["Run"]):
     def for_principal(self, principal: Principal) -> RunQuerySet:
         return self.filter(
@@ -74,6 +77,13 @@ class RunQuerySet(models.QuerySet["Run"]):
     def for_worker(self, run_id: uuid.UUID) -> RunQuerySet:
         """Return one run by its id, for the process that carries it out or waits for it."""
         return self.filter(pk=run_id)
+
+    def with_question(self) -> RunQuerySet:
+        """Add `question`: how the customer's words that a run answers begin."""
+        asked = Message.objects.for_conversation(OuterRef("conversation")).filter(
+            run=OuterRef("pk"), author=Message.Author.CUSTOMER
+        )
+        return self.annotate(question=Left(Subquery(asked.values("text")[:1]), QUESTION_SHOWN))
 
     def active(self) -> RunQuerySet:
         return self.filter(status__in=[status.value for status in ACTIVE])
@@ -153,7 +163,7 @@ class Run(models.Model):
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
-    def for_conversation(self, conversation: Conversation) -> MessageQuerySet:
+    def for_conversation(self, conversation: Conversation | OuterRef) -> MessageQuerySet:
         """Return the messages of a conversation that the caller has already been allowed to see."""
         return self.filter(conversation=conversation).order_by("seq")
 

@@ -8,10 +8,12 @@ from http.cookies import Morsel
 from django.conf import settings
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
 
 from dsupport.lib.session import is_framed
+from dsupport.models import Membership
 
 # The admin's own scripts (Alpine) evaluate expressions, hence its wider script policy.
 _CHAT = (
@@ -111,3 +113,18 @@ class StaticFiles(WhiteNoiseMiddleware):
         for name, value in found.headers:
             response[name] = value
         return response
+
+
+class StaffClock:
+    """Show the console's times on the clock of the shop, for those who work for one."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        zones: set[str] = set()
+        if request.path.startswith("/admin/") and request.user.is_authenticated:
+            held = Membership.objects.filter(user_id=request.user.pk)
+            zones = set(held.values_list("tenant__timezone", flat=True))
+        with timezone.override(zones.pop() if len(zones) == 1 else None):
+            return self.get_response(request)

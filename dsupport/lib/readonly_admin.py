@@ -71,6 +71,14 @@ class ReadOnlyAdmin(ModelAdmin):
             return rows.none()
         return rows.filter(**{f"{self.tenant_path}__in": shops})
 
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        """Leave the shop's column out for those who work for one shop."""
+        columns = list(super().get_list_display(request))
+        shops = self.shop_ids(request)
+        if shops is not None and len(shops) == 1 and "tenant" in columns:
+            columns.remove("tenant")
+        return columns
+
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         user: Any = request.user
         if not (user.is_active and user.is_staff):
@@ -111,7 +119,7 @@ def record_link(model: str, pk: Any, text: str) -> str:
         address = reverse(f"admin:{model}_change", args=[pk])
     except NoReverseMatch:
         return text
-    return format_html('<a class="text-primary-600 underline" href="{}">{}</a>', address, text)
+    return format_html('<a class="desk-link" href="{}">{}</a>', address, text)
 
 
 def _memberships(request: HttpRequest) -> list[tuple[int, str]]:

@@ -68,6 +68,26 @@ def test_words_of_customer_and_model_are_text(client, staff, run):
 def test_home_counts_the_questions_of_the_day(client, staff, run):
     html = client.get(reverse("admin:index")).content.decode()
     assert "Latest questions" in html
+    assert "&lt;img src=x onerror=alert(1)&gt; hello" in html
+
+
+def test_runs_are_listed_by_their_question_without_the_shop_of_ones_own(client, staff, run):
+    listed = client.get(reverse("admin:agents_run_changelist")).content.decode()
+    assert "&lt;img src=x onerror=alert(1)&gt; hello" in listed
+    assert "column-tenant" not in listed
+    other = make_tenant("other")
+    Membership.objects.create(tenant=other, user=staff, role="operator")
+    assert "column-tenant" in client.get(reverse("admin:agents_run_changelist")).content.decode()
+
+
+def test_times_stand_on_the_clock_of_the_shop(client, staff, run):
+    """The desk's tests take place at 9:00 UTC, which is 11:00 in Amsterdam in October."""
+    listed = reverse("admin:agents_run_changelist")
+    assert "15 Oct 2026, 11:00" in client.get(listed).content.decode()
+    Membership.objects.create(
+        tenant=make_tenant("other", timezone="Asia/Tokyo"), user=staff, role="operator"
+    )
+    assert "15 Oct 2026, 09:00" in client.get(listed).content.decode()
 
 
 @pytest.mark.parametrize("model", ["run", "conversation", "event"])
@@ -81,7 +101,8 @@ def test_staff_of_another_shop_do_not_see_the_run(client, desk, run):
     Membership.objects.create(tenant=other, user=user, role="admin")
     client.force_login(user)
     listed = client.get(reverse("admin:agents_run_changelist")).content.decode()
-    assert str(run.pk)[-12:] not in listed
+    assert str(run.pk) not in listed
+    assert "onerror" not in listed
     response = client.get(reverse("admin:agents_run_change", args=[run.pk]))
     assert response.status_code in {302, 404}
 
