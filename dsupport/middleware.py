@@ -12,31 +12,14 @@ from django.utils import timezone
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
 
+from dsupport.lib.csp import policy_for
 from dsupport.lib.session import is_framed
 from dsupport.models import Membership
-
-# The admin's own scripts (Alpine) evaluate expressions, hence its wider script policy.
-_CHAT = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self' ws: wss:; manifest-src 'self'; "
-    "worker-src 'self'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors {ancestors}"
-)
-_ADMIN = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
-    "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
 
 # Python before 3.14 does not know the attribute yet. See "Cookies Having Independent Partitioned
 # State" (draft-cutler-httpbis-partitioned-cookies).
 Morsel._reserved.setdefault("partitioned", "Partitioned")  # type: ignore[attr-defined]
 Morsel._flags.add("partitioned")  # type: ignore[attr-defined]
-
-
-def chat_policy(ancestors: str = "'none'") -> str:
-    """Return the policy of the customer's pages; `ancestors` may show them in a frame."""
-    return _CHAT.format(ancestors=ancestors)
 
 
 class ContentSecurityPolicy:
@@ -47,8 +30,7 @@ class ContentSecurityPolicy:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        wide = request.path.startswith(("/admin/", "/api/docs"))
-        response.headers.setdefault("Content-Security-Policy", _ADMIN if wide else chat_policy())
+        response.headers.setdefault("Content-Security-Policy", policy_for(request.path))
         return response
 
 

@@ -19,8 +19,8 @@ from agents.desk import opens_text
 from dsupport.access import get_shop
 from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
+from dsupport.lib.csp import chat_policy
 from dsupport.lib.session import mark_framed, read_principal
-from dsupport.middleware import chat_policy
 from dsupport.models import Tenant
 from dsupport.sites import frame_ancestors
 

@@ -194,13 +194,9 @@ def article(query: dict[str, list[str]]) -> bytes:
 
 def policy() -> str:
     """Return the policy the real desk sends, so that a breach of it shows here too."""
-    from django.http import HttpRequest, HttpResponse
+    from dsupport.lib.csp import policy_for
 
-    from dsupport.middleware import ContentSecurityPolicy
-
-    request = HttpRequest()
-    request.path = "/"
-    return str(ContentSecurityPolicy(lambda _: HttpResponse())(request)["Content-Security-Policy"])
+    return policy_for("/")
 
 
 def files(path: str) -> tuple[bytes, str] | None:
