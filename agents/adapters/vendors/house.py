@@ -1,0 +1,36 @@
+"""How a vendor is used: which model for which role, with how much effort and room."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agents.adapters.vendors.prices import Price
+
+
+@dataclass(frozen=True, slots=True)
+class RoleModel:
+    """The model of one role. `effort` is the vendor's own word, empty for its default.
+
+    `thinking_room` are output tokens on top of what the engine allows: models that think count
+    their thoughts as output.
+    """
+
+    model: str
+    effort: str = ""
+    thinking_room: int = 0
+
+
+@dataclass(frozen=True)
+class House:
+    """What an adapter needs to know of its vendor. Everything in it is settings."""
+
+    api_key: str
+    base_url: str
+    default: RoleModel
+    roles: Mapping[str, RoleModel] = field(default_factory=dict)
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    next_as_schema: bool = False
+
+    def model_for(self, role: str) -> RoleModel:
+        return self.roles.get(role, self.default)
