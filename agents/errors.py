@@ -45,6 +45,7 @@ class StopCause(StrEnum):
     CANCELLED = "cancelled"
     LOST = "lost"  # another worker holds the run now
     DRAINING = "draining"  # this process ends; another goes on with the run
+    WAIT = "wait"  # the vendor asked for patience; the run goes on later
     REFUSAL = "refusal"
     TRUNCATED = "truncated"
     CONTEXT_FULL = "context_full"

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import datetime
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from agents.errors import RunStopped, StopCause
+from agents.metered import Booking
 from agents.models import Event, Step
-from agents.store import Hold, NewEvent, NewStep, Written, write
+from agents.store import Hold, NewAttempt, NewEvent, NewStep, Written, write
 from agents.tracing import Tracer
 from dsupport.contract.llm import ModelReply
 from dsupport.contract.tools import ToolResult
 
+_asking: ContextVar[str] = ContextVar("asking", default="")
 _REPLY = TypeAdapter(ModelReply)
 _RESULT = TypeAdapter(ToolResult)
 
@@ -36,6 +40,10 @@ class RunJournal:
         release: Callable[[], None],
     ) -> None:
         self._hold = hold
+        self.owner_key = ""  # who is asking, for the ledger
+        self._booked: list[NewAttempt] = []
+        self._booked_ever: list[str] = []  # the places, to tell attempts apart
+        self._booking = Lock()
         self._clock = clock
         self._announce = announce
         self._release = release
@@ -59,7 +67,11 @@ class RunJournal:
             return _REPLY.validate_python(self._steps[place])
         self._release()
         started = perf_counter()
-        reply = ask()
+        asking = _asking.set(place)
+        try:
+            reply = ask()
+        finally:
+            _asking.reset(asking)
         data = {
             "model": reply.model,
             "stop": reply.stop.value,
@@ -88,6 +100,43 @@ class RunJournal:
         )
         return result
 
+    def book(self, booking: Booking) -> None:
+        """Book one attempt at a vendor. One that failed is told and stored at once.
+
+        One that brought a reply is stored together with the step it belongs to.
+        """
+        attempt = self._attempt(booking)
+        with self._booking:
+            self._booked.append(attempt)
+            number = sum(1 for other in self._booked_ever if other == attempt.place)
+            self._booked_ever.append(attempt.place)
+        if booking.code:
+            data = {
+                "text": "The model did not answer. Trying again…",
+                "provider": booking.provider,
+                "code": booking.code,
+                "ms": attempt.ms,
+                "cost": attempt.cost,
+            }
+            where = f"{attempt.place}#{self._hold.attempt}.{number}"
+            self.trace.emit("model.failed", data, place=where)
+
+    def _attempt(self, booking: Booking) -> NewAttempt:
+        return NewAttempt(
+            owner_key=self.owner_key,
+            place=_asking.get()[:200],
+            provider=booking.provider,
+            role=booking.role,
+            model=booking.model,
+            code=booking.code,
+            input_tokens=booking.usage.input_tokens,
+            output_tokens=booking.usage.output_tokens,
+            cached_tokens=booking.usage.cached_tokens,
+            cost=booking.usage.cost,
+            ms=round(booking.seconds * 1000),
+            at=self._clock(),
+        )
+
     def stop_asked(self) -> StopCause | None:
         """Return why the run must end now: its hold is lost, or somebody cancelled it."""
         if self.lost:
@@ -95,10 +144,15 @@ class RunJournal:
         return StopCause.CANCELLED if self.cancel_asked else None
 
     def _record(self, step: NewStep) -> None:
-        self._note(write(self._hold, self.trace.take(), [step]))
+        self._note(write(self._hold, self.trace.take(), [step], self._take_booked()))
 
     def _publish(self, events: list[NewEvent]) -> None:
-        self._note(write(self._hold, events, []))
+        self._note(write(self._hold, events, [], self._take_booked()))
+
+    def _take_booked(self) -> list[NewAttempt]:
+        with self._booking:
+            booked, self._booked = self._booked, []
+        return booked
 
     def _note(self, written: Written) -> None:
         if not written.held:

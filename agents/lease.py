@@ -79,6 +79,24 @@ def release_run(hold: Hold) -> None:
     )
 
 
+def postpone_run(hold: Hold, seconds: float) -> None:
+    """Lay a run aside: nobody may take it before then. It is no attempt, and counted as a wait."""
+    Run.objects.filter(
+        pk=hold.run_id,
+        lease_owner=hold.owner,
+        attempt=hold.attempt,
+        status=RunStatus.RUNNING,
+    ).update(
+        status=RunStatus.QUEUED,
+        lease_owner="",
+        lease_until=None,
+        not_before=Now() + timedelta(seconds=seconds),
+        attempt=F("attempt") - 1,
+        waits=F("waits") + 1,
+        version=F("version") + 1,
+    )
+
+
 class Heartbeat:
     """Keeps the leases of all runs of this process alive from one thread."""
 

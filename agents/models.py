@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
 from django.db import models
@@ -116,6 +117,7 @@ class Run(models.Model):
     lease_owner = models.CharField(max_length=64, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     not_before = models.DateTimeField(null=True, blank=True)
+    waits = models.PositiveSmallIntegerField(default=0, help_text="Times laid aside for a vendor")
     woken_at = models.DateTimeField(null=True, blank=True)
     cancel_asked_at = models.DateTimeField(null=True, blank=True)
     cancelled_by = models.CharField(max_length=80, blank=True)
@@ -285,3 +287,39 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.seq} {self.type}"
+
+
+class ModelAttemptQuerySet(models.QuerySet["ModelAttempt"]):
+    def since(self, start: datetime) -> ModelAttemptQuerySet:
+        return self.filter(at__gte=start)
+
+    def for_tenants(self, tenant_ids: Collection[int] | None) -> ModelAttemptQuerySet:
+        return self if tenant_ids is None else self.filter(tenant_id__in=tenant_ids)
+
+
+class ModelAttempt(models.Model):
+    """One attempt at a vendor's model: the cost ledger. Failed ones may have been billed too."""
+
+    id = models.BigAutoField(primary_key=True)
+    tenant = models.ForeignKey("dsupport.Tenant", on_delete=models.PROTECT)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="attempts")
+    owner_key = models.CharField(max_length=80)
+    place = models.CharField(max_length=200)
+    provider = models.CharField(max_length=20)
+    role = models.CharField(max_length=20)
+    model = models.CharField(max_length=80, blank=True)
+    code = models.CharField(max_length=40, blank=True, help_text="Empty when it brought a reply")
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(default=0)
+    cost = models.PositiveBigIntegerField(default=0, help_text="Millionths of a US dollar")
+    ms = models.PositiveIntegerField(default=0)
+    at = models.DateTimeField()
+
+    objects: Any = ModelAttemptQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant", "at"], name="attempts_of_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.code or 'answered'}"

@@ -2,42 +2,85 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
+from typing import Any
 
 import structlog
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from agents.errors import RunStopped, StopCause
+from agents.ledger import budget_spent
+from agents.metered import Booking, Metered, Room
 from approvals.services import is_off
 from dsupport.contract.errors import PortError
-from dsupport.contract.llm import ChatMessage, LLMClient, ModelReply, ModelRequest
+from dsupport.contract.llm import ChatMessage, LLMClient, ModelReply, ModelRequest, Usage
+from dsupport.lib.gateway import CallPolicy, gateway
 
 log = structlog.get_logger(__name__)
 
 MODEL_OFF = "The model is switched off; the offline rules answer."
 MODEL_DOWN = "The model cannot be reached; the offline rules answer."
+BUDGET_SPENT = "The budget for the model is spent for today; the offline rules answer."
+LONGEST_WAIT = 600.0  # seconds a run may wait for a vendor that asked for patience
+
+# One attempt may take long; three of them must fit into a run.
+POLICY = CallPolicy(attempts=3, timeout=60.0, backoff=0.5, longest_backoff=8.0, trip_after=5)
 
 
-def client_for(provider: str, tenant_id: int) -> LLMClient:
+@dataclass(frozen=True)
+class Asking:
+    """For whom a model is asked, and what is to be done beside it.
+
+    `book` is told of every attempt. `may_wait` says whether this run may still be laid aside when
+    a vendor asks for patience; it is, once.
+    """
+
+    provider: str
+    tenant_id: int
+    owner_key: str
+    now: Callable[[], datetime]
+    book: Callable[[Booking], None]
+    may_wait: bool = False
+
+
+def client_for(asking: Asking) -> LLMClient:
     """Return the port to a provider's model; the offline rules stand in while it is off or down."""
     offline = _adapter("offline")
-    if provider == "offline":
+    if asking.provider == "offline":
         return offline
-    return FallingBack(_adapter(provider), offline, lambda: is_off("model", tenant_id))
+    main = _adapter(asking.provider)
+    if hasattr(main, "ask"):
+        main = Metered(main, gateway, POLICY, _room(asking.provider), asking.book)
+    return FallingBack(main, offline, lambda: _why_offline(asking), may_wait=asking.may_wait)
+
+
+def _why_offline(asking: Asking) -> str:
+    """Return why the model is not to be asked at all, or nothing."""
+    if is_off("model", asking.tenant_id):
+        return MODEL_OFF
+    if budget_spent(tenant_id=asking.tenant_id, owner_key=asking.owner_key, now=asking.now()):
+        return BUDGET_SPENT
+    return ""
 
 
 @dataclass(frozen=True)
 class FallingBack:
-    """Asks the main model, and the offline rules when it is switched off or in trouble.
+    """Asks the main model, and the offline rules when it may not be asked or is in trouble.
 
-    The switch is read before every call, so it takes effect on the next step of running runs.
+    Switches and budgets are read before every call, so they take effect on the next step of
+    running runs. A vendor that asks for more patience than the run has gets it once, if the run
+    may wait: then the run is laid aside instead.
     """
 
     main: LLMClient
     offline: LLMClient
-    is_model_off: Callable[[], bool]
+    why_offline: Callable[[], str]
+    may_wait: bool = False
 
     def next(self, request: ModelRequest) -> ModelReply:
         return self._ask(self.main.next, self.offline.next, request)
@@ -51,13 +94,24 @@ class FallingBack:
         offline: Callable[[ModelRequest], ModelReply],
         request: ModelRequest,
     ) -> ModelReply:
-        if self.is_model_off():
-            return replace(offline(request), notice=MODEL_OFF)
+        reason = self.why_offline()
+        if reason:
+            return replace(offline(request), notice=reason)
         try:
             return main(request)
         except PortError as error:
             log.warning("model.down", code=error.code, error=error.message)
-            return replace(offline(request), notice=MODEL_DOWN)
+            if self.may_wait and _asks_for_patience(error):
+                raise RunStopped(StopCause.WAIT, f"{error.retry_after:.0f}") from error
+            reply = offline(request)
+            lost: Usage = getattr(error, "usage", Usage())
+            return replace(reply, notice=MODEL_DOWN, usage=reply.usage + lost)
+
+
+def _asks_for_patience(error: PortError) -> bool:
+    """Tell whether waiting helps; an open breaker is our own word and means the rules at once."""
+    wait = error.retry_after
+    return error.code != "circuit_open" and wait is not None and 0 < wait <= LONGEST_WAIT
 
 
 def warm_up(today: str) -> None:
@@ -67,7 +121,16 @@ def warm_up(today: str) -> None:
     _adapter("offline").next(request)
 
 
+def _adapter(provider: str) -> Any:
+    """Return this process's adapter: a client's connections do not survive a fork."""
+    return _adapter_of(provider, os.getpid())
+
+
 @cache
-def _adapter(provider: str) -> LLMClient:
-    client: LLMClient = import_string(settings.DSUPPORT_PROVIDERS[provider])()
-    return client
+def _adapter_of(provider: str, _pid: int) -> Any:
+    return import_string(settings.DSUPPORT_PROVIDERS[provider])()
+
+
+@cache
+def _room(_provider: str) -> Room:
+    return Room(settings.DSUPPORT_MODEL_CONCURRENCY)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from math import ceil
 from threading import Event
 from time import monotonic
 from typing import cast
@@ -26,11 +27,11 @@ from agents.evidence import Evidence
 from agents.guardrails import GUARDRAILS
 from agents.intents import intent_labels
 from agents.journal import RunJournal
-from agents.lease import claim_run, heartbeat, release_run
+from agents.lease import claim_run, heartbeat, postpone_run, release_run
 from agents.models import Run
 from agents.notify import announce
 from agents.ports import Crew
-from agents.providers import client_for
+from agents.providers import Asking, client_for
 from agents.review import produce_answer
 from agents.rules import Limits
 from agents.scope import Meter, RunScope
@@ -39,6 +40,7 @@ from agents.talk import Talk, read_talk
 from agents.threads import Threads
 from agents.toolkit import all_tools
 from dsupport.contract.llm import LLMClient
+from dsupport.contract.principal import Principal
 from dsupport.contract.tools import ToolContext
 from dsupport.lib import clock
 from dsupport.lib.queue import enqueue
@@ -60,7 +62,7 @@ class Surroundings:
     draining: Callable[[], bool] = lambda: False
     now: Callable[[], datetime] = clock.now
     limits: Limits = DEFAULT_LIMITS
-    client: Callable[[str, int], LLMClient] = client_for
+    client: Callable[[Asking], LLMClient] = client_for
 
 
 def process_surroundings(owner: str) -> Surroundings:
@@ -136,6 +138,7 @@ class _Work:
         self.started = started
         self.meter = Meter()
         self.talk: Talk = read_talk(run.conversation)
+        journal.owner_key = self.talk.principal.owner_key
         self.scope = self._scope()
 
     def answer(self) -> str | None:
@@ -160,6 +163,9 @@ class _Work:
         if stop.cause is StopCause.DRAINING:
             self._pass_along()
             return None
+        if stop.cause is StopCause.WAIT:
+            self._lay_aside(float(stop.detail))
+            return None
         if stop.cause is StopCause.CANCELLED:
             return endings.finish_cancelled(self.hold, self.scope, now=self.around.now())
         log.warning("run.stopped", cause=stop.cause.value, detail=stop.detail)
@@ -178,6 +184,14 @@ class _Work:
         log.info("run.passed_along")
         release_run(self.hold)
         enqueue("agents.run", run_id=str(self.hold.run_id))
+
+    def _lay_aside(self, seconds: float) -> None:
+        """Wait for a vendor without a worker; the customer hears of it, and may cancel."""
+        minutes = ceil(seconds / 60)
+        text = f"The model is busy. I go on within {minutes} minute{'s' if minutes > 1 else ''}…"
+        self.journal.trace.emit("run.waiting", {"text": text, "seconds": seconds}, place="wait")
+        log.info("run.laid_aside", seconds=seconds)
+        postpone_run(self.hold, seconds)
 
     def _stop_asked(self) -> StopCause | None:
         asked = self.journal.stop_asked()
@@ -227,7 +241,7 @@ class _Work:
             principal=principal,
             context=context,
             evidence=evidence,
-            client=self.around.client(self.run.provider, self.run.tenant_id),
+            client=self.around.client(self._asking(principal)),
             journal=self.journal,
             trace=self.journal.trace,
             parallel=self.around.crew,
@@ -238,6 +252,16 @@ class _Work:
             act=self.around.crew.act,
             tool_context=partial(self._tool_context, evidence),
             meter=self.meter,
+        )
+
+    def _asking(self, principal: Principal) -> Asking:
+        return Asking(
+            provider=self.run.provider,
+            tenant_id=self.run.tenant_id,
+            owner_key=principal.owner_key,
+            now=self.around.now,
+            book=self.journal.book,
+            may_wait=self.run.waits == 0,
         )
 
     def _tool_context(self, evidence: Evidence, place: str) -> ToolContext:

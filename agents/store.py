@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -34,6 +34,24 @@ class NewStep:
     place: str
     kind: str
     result: dict[str, Any]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewAttempt:
+    """An attempt at a vendor's model, for the cost ledger. `cost` in millionths of a dollar."""
+
+    owner_key: str
+    place: str
+    provider: str
+    role: str
+    model: str
+    code: str
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cost: int
+    ms: int
     at: datetime
 
 
@@ -79,13 +97,34 @@ WITH fence AS (
     FROM fence, jsonb_to_recordset(%(steps)s::jsonb) AS
         item (place text, kind text, result jsonb, at timestamptz)
     ON CONFLICT (run_id, place) DO NOTHING
+), attempts AS (
+    -- Not behind the fence: what was spent was spent, whoever holds the run now.
+    INSERT INTO agents_modelattempt
+        (tenant_id, run_id, owner_key, place, provider, role, model, code,
+         input_tokens, output_tokens, cached_tokens, cost, ms, at)
+    SELECT run.tenant_id, run.id, item.owner_key, item.place, item.provider, item.role,
+           item.model, item.code, item.input_tokens, item.output_tokens, item.cached_tokens,
+           item.cost, item.ms, item.at
+    FROM agents_run AS run, jsonb_to_recordset(%(attempts)s::jsonb) AS item
+         (owner_key text, place text, provider text, role text, model text, code text,
+          input_tokens int, output_tokens int, cached_tokens int, cost bigint, ms int,
+          at timestamptz)
+    WHERE run.id = %(run)s
 )
 SELECT bump.last_seq, fence.cancel_asked FROM fence, bump
 """
 
 
-def write(hold: Hold, events: Sequence[NewEvent], steps: Sequence[NewStep]) -> Written:
-    """Append events and finished steps of a run in one statement, if the hold still stands."""
+def write(
+    hold: Hold,
+    events: Sequence[NewEvent],
+    steps: Sequence[NewStep],
+    attempts: Sequence[NewAttempt] = (),
+) -> Written:
+    """Append events and finished steps of a run in one statement, if the hold still stands.
+
+    Attempts are booked in any case.
+    """
     parameters: dict[str, Any] = {
         "run": hold.run_id,
         "owner": hold.owner,
@@ -98,6 +137,7 @@ def write(hold: Hold, events: Sequence[NewEvent], steps: Sequence[NewStep]) -> W
                 for s in steps
             ]
         ),
+        "attempts": _json([asdict(attempt) for attempt in attempts]),
     }
     with connection.cursor() as cursor:
         cursor.execute(_WRITE, parameters)

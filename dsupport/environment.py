@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 _LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+
+
+class RoleEnvironment(BaseModel):
+    """Which model one role uses, and with how much effort; empty means the default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str = ""
+    effort: str = ""
+    thinking_room: int | None = Field(default=None, ge=0)
+
+
+class PriceEnvironment(BaseModel):
+    """US dollars for a million tokens."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: Decimal = Field(ge=0)
+    output: Decimal = Field(ge=0)
+    cache_write: Decimal = Field(default=Decimal(0), ge=0)
+    cache_read: Decimal = Field(default=Decimal(0), ge=0)
 
 
 class Environment(BaseSettings):
@@ -34,8 +56,16 @@ class Environment(BaseSettings):
     dsupport_demo: bool = False
     dsupport_https: bool = False
     dsupport_tenant: str = "demo"
-    dsupport_provider: Literal["", "offline", "scripted"] = ""
+    dsupport_provider: Literal["", "offline", "scripted", "anthropic", "openai"] = ""
     dsupport_model: str = ""
+    dsupport_effort: str = ""
+    dsupport_roles: dict[str, RoleEnvironment] = Field(default_factory=dict)
+    dsupport_prices: dict[str, PriceEnvironment] = Field(default_factory=dict)
+    dsupport_next_as_schema: bool = False
+    dsupport_model_concurrency: int = Field(default=16, ge=1)
+    dsupport_budget_customer_usd: Decimal = Field(default=Decimal(0), ge=0)
+    dsupport_budget_tenant_usd: Decimal = Field(default=Decimal(0), ge=0)
+    dsupport_budget_system_usd: Decimal = Field(default=Decimal(0), ge=0)
     dsupport_architecture: Literal["solo", "team"] = "solo"
     dsupport_embedder: str = "knowledge.adapters.minilm.MiniLM"
     dsupport_carrier: str = "orders.adapters.simulated.SimulatedCarrier"

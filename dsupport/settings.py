@@ -41,6 +41,51 @@ DSUPPORT_CARRIER = env.dsupport_carrier
 DSUPPORT_PROVIDERS = {
     "offline": "agents.adapters.offline.OfflineRules",
     "scripted": "agents.adapters.scripted.ScriptedModel",
+    "anthropic": "agents.houses.claude",
+    "openai": "agents.houses.openai_compatible",
+}
+# Which model each role uses where DSUPPORT_MODEL and DSUPPORT_ROLES name none. The reviewer reads
+# what code has checked already, so a small one does.
+DSUPPORT_MODELS: dict[str, dict[str, Any]] = {
+    "anthropic": {
+        "api_key": env.anthropic_api_key,
+        "base_url": env.anthropic_base_url,
+        "model": "claude-sonnet-5-5",
+        "roles": {"reviewer": {"model": "claude-haiku-5-5", "effort": "low"}},
+        "thinking_room": 4_000,
+    },
+    "openai": {
+        "api_key": env.openai_api_key,
+        "base_url": env.openai_base_url,
+        "model": "",
+        "roles": {},
+        "thinking_room": 0,
+    },
+}
+DSUPPORT_MODEL = env.dsupport_model
+DSUPPORT_EFFORT = env.dsupport_effort
+DSUPPORT_ROLES = {name: role.model_dump() for name, role in env.dsupport_roles.items()}
+DSUPPORT_NEXT_AS_SCHEMA = env.dsupport_next_as_schema
+DSUPPORT_MODEL_CONCURRENCY = env.dsupport_model_concurrency
+# US dollars for a million tokens, as published on 30 November 2026. `above` holds for the whole
+# request once its prompt has more tokens than `long_prompt`.
+DSUPPORT_PRICES: dict[str, dict[str, Any]] = {
+    "claude-haiku-5-5": {
+        "input": "0.10", "output": "0.50", "cache_write": "0.125", "cache_read": "0.01",
+        "long_prompt": 100_000,
+        "above": {"input": "0.50", "output": "2.50", "cache_write": "0.625", "cache_read": "0.05"},
+    },
+    "claude-sonnet-5-5": {
+        "input": "2", "output": "10", "cache_write": "2.50", "cache_read": "0.10",
+    },
+    "claude-opus-5-5": {"input": "4", "output": "20", "cache_write": "5", "cache_read": "0.20"},
+    **{name: price.model_dump() for name, price in env.dsupport_prices.items()},
+}  # fmt: skip
+# Millionths of a US dollar for a day of the shop's calendar; 0 means no budget.
+DSUPPORT_BUDGETS = {
+    "customer": int(env.dsupport_budget_customer_usd * 1_000_000),
+    "tenant": int(env.dsupport_budget_tenant_usd * 1_000_000),
+    "system": int(env.dsupport_budget_system_usd * 1_000_000),
 }
 
 # --- Django ---------------------------------------------------------------------------------

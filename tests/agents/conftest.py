@@ -44,7 +44,7 @@ class Desk:
             release=lambda: None,
             now=lambda: NOW,
             limits=limits or Limits(),
-            client=lambda provider, tenant_id: model,
+            client=lambda _asking: model,
             **more,
         )
         return execute_run(run_id, around)

@@ -43,7 +43,7 @@ def carry_out(run_id, model, owner):
         crew=Inline(),
         release=connection.close,
         now=lambda: NOW,
-        client=lambda provider, tenant_id: model,
+        client=lambda _asking: model,
     )
     return execute_run(run_id, around)
 

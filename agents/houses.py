@@ -1,0 +1,66 @@
+"""The vendors' adapters, made from the settings. Imported by name only, when one is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+
+from agents.adapters.vendors.house import House, RoleModel
+from agents.adapters.vendors.prices import Price
+
+
+def claude() -> Any:
+    from agents.adapters.vendors.claude import Claude
+
+    return Claude(read_house("anthropic"))
+
+
+def openai_compatible() -> Any:
+    from agents.adapters.vendors.openai_compatible import OpenAICompatible
+
+    return OpenAICompatible(read_house("openai"))
+
+
+def read_house(provider: str) -> House:
+    """Return a vendor's settings: the provider's own, over them the operator's."""
+    house = settings.DSUPPORT_MODELS[provider]
+    default = RoleModel(
+        model=settings.DSUPPORT_MODEL or house["model"],
+        effort=settings.DSUPPORT_EFFORT,
+        thinking_room=house["thinking_room"],
+    )
+    # A vendor's own choices for roles go with its own models, not with an operator's.
+    own = {} if settings.DSUPPORT_MODEL else house["roles"]
+    roles = {**own, **settings.DSUPPORT_ROLES}
+    return House(
+        api_key=house["api_key"],
+        base_url=house["base_url"],
+        default=default,
+        roles={name: _role(default, wishes) for name, wishes in roles.items()},
+        prices={name: read_price(price) for name, price in settings.DSUPPORT_PRICES.items()},
+        next_as_schema=settings.DSUPPORT_NEXT_AS_SCHEMA,
+    )
+
+
+def read_price(price: Mapping[str, Any]) -> Price:
+    above = price.get("above")
+    return Price(
+        input=Decimal(price["input"]),
+        output=Decimal(price["output"]),
+        cache_write=Decimal(price.get("cache_write", 0)),
+        cache_read=Decimal(price.get("cache_read", 0)),
+        long_prompt=int(price.get("long_prompt", 0)),
+        above=read_price(above) if above else None,
+    )
+
+
+def _role(default: RoleModel, wishes: Mapping[str, Any]) -> RoleModel:
+    room = wishes.get("thinking_room")
+    return RoleModel(
+        model=wishes.get("model") or default.model,
+        effort=wishes.get("effort") or default.effort,
+        thinking_room=default.thinking_room if room is None else room,
+    )
