@@ -74,6 +74,7 @@ class FakeVendor:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
 
             def do_POST(self) -> None:
                 with suppress(BrokenPipeError, ConnectionResetError):
