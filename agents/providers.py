@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -16,6 +16,7 @@ from django.utils.module_loading import import_string
 from agents.errors import RunStopped, StopCause
 from agents.ledger import budget_spent
 from agents.metered import Booking, Metered, Room
+from agents.pseudonyms import Hiding, Pseudonyms
 from approvals.services import is_off
 from dsupport.contract.errors import PortError
 from dsupport.contract.llm import ChatMessage, LLMClient, ModelReply, ModelRequest, Usage
@@ -36,8 +37,9 @@ POLICY = CallPolicy(attempts=3, timeout=60.0, backoff=0.5, longest_backoff=8.0, 
 class Asking:
     """For whom a model is asked, and what is to be done beside it.
 
-    `book` is told of every attempt. `may_wait` says whether this run may still be laid aside when
-    a vendor asks for patience; it is, once.
+    `book` is told of every attempt. `private` are lines of the asker that no vendor need see.
+    `may_wait` says whether this run may still be laid aside when a vendor asks for patience; it
+    is, once.
     """
 
     provider: str
@@ -46,6 +48,7 @@ class Asking:
     now: Callable[[], datetime]
     book: Callable[[Booking], None]
     may_wait: bool = False
+    private: Sequence[str] = ()
 
 
 def client_for(asking: Asking) -> LLMClient:
@@ -56,6 +59,8 @@ def client_for(asking: Asking) -> LLMClient:
     main = _adapter(asking.provider)
     if hasattr(main, "ask"):
         main = Metered(main, gateway, POLICY, _room(asking.provider), asking.book)
+        if settings.DSUPPORT_HIDE_PERSONAL_DATA:
+            main = Hiding(main, Pseudonyms(asking.private))
     return FallingBack(main, offline, lambda: _why_offline(asking), may_wait=asking.may_wait)
 
 

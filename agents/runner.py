@@ -44,7 +44,7 @@ from dsupport.contract.principal import Principal
 from dsupport.contract.tools import ToolContext
 from dsupport.lib import clock
 from dsupport.lib.queue import enqueue
-from orders.tools import describe_asker
+from orders.tools import describe_asker, private_lines
 
 log = structlog.get_logger(__name__)
 DEFAULT_LIMITS = Limits()
@@ -262,6 +262,7 @@ class _Work:
             now=self.around.now,
             book=self.journal.book,
             may_wait=self.run.waits == 0,
+            private=private_lines(principal) if self.run.provider != "offline" else (),
         )
 
     def _tool_context(self, evidence: Evidence, place: str) -> ToolContext:

@@ -61,6 +61,7 @@ class Environment(BaseSettings):
     dsupport_effort: str = ""
     dsupport_roles: dict[str, RoleEnvironment] = Field(default_factory=dict)
     dsupport_prices: dict[str, PriceEnvironment] = Field(default_factory=dict)
+    dsupport_hide_personal_data: bool = True
     dsupport_next_as_schema: bool = False
     dsupport_model_concurrency: int = Field(default=16, ge=1)
     dsupport_budget_customer_usd: Decimal = Field(default=Decimal(0), ge=0)

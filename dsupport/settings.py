@@ -65,6 +65,7 @@ DSUPPORT_MODELS: dict[str, dict[str, Any]] = {
 DSUPPORT_MODEL = env.dsupport_model
 DSUPPORT_EFFORT = env.dsupport_effort
 DSUPPORT_ROLES = {name: role.model_dump() for name, role in env.dsupport_roles.items()}
+DSUPPORT_HIDE_PERSONAL_DATA = env.dsupport_hide_personal_data
 DSUPPORT_NEXT_AS_SCHEMA = env.dsupport_next_as_schema
 DSUPPORT_MODEL_CONCURRENCY = env.dsupport_model_concurrency
 # US dollars for a million tokens, as published on 30 November 2026. `above` holds for the whole

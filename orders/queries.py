@@ -115,6 +115,18 @@ def describe_asker(principal: Principal) -> dict[str, Any]:
     return {"asker": asker, "asker_name": "", "proved_orders": numbers}
 
 
+def private_lines(principal: Principal) -> list[str]:
+    """Return the asker's own lines that a vendor need not see: street, postcode, e-mail."""
+    if principal.is_anonymous:
+        return []
+    wanted = ("line1", "line2", "postcode", "email")
+    rows = [
+        *Customer.objects.for_principal(principal).values_list(*wanted),
+        *Order.objects.for_principal(principal).values_list(*wanted).distinct(),
+    ]
+    return sorted({line for row in rows for line in row if line})
+
+
 def _check_established(principal: Principal) -> None:
     if principal.is_anonymous:
         raise IdentityNeeded

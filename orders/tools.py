@@ -13,11 +13,11 @@ from dsupport.contract.tools import ErrorCategory, ToolArguments, ToolContext, T
 from orders import queries
 from orders.catalogue import find_products
 from orders.errors import UnknownStatus
-from orders.queries import describe_asker
+from orders.queries import describe_asker, private_lines
 from orders.rules import OrderStatus, read_day
 from orders.showcase import enter_as
 
-__all__ = ["TOOLS", "describe_asker", "enter_as"]
+__all__ = ["TOOLS", "describe_asker", "enter_as", "private_lines"]
 
 _STATUSES = ", ".join(status.value for status in OrderStatus)
 _NO_DATES = (

@@ -48,7 +48,7 @@ def find_personal_data(text: str) -> list[tuple[str, str]]:
         found.append((kind, value))
         return f"[{kind}]"
 
-    _replace(text, note)
+    replace_personal_data(text, note)
     return found
 
 
@@ -59,7 +59,9 @@ def mask(text: str, *, keep: Collection[str] = ()) -> str:
     own address.
     """
     kept = {_fold(value) for value in keep}
-    return _replace(text, lambda kind, value: value if _fold(value) in kept else f"[{kind}]")
+    return replace_personal_data(
+        text, lambda kind, value: value if _fold(value) in kept else f"[{kind}]"
+    )
 
 
 def mask_data(value: Any, *, keep: Collection[str] = ()) -> Any:
@@ -85,7 +87,8 @@ def _fold(value: str) -> str:
     return re.sub(r"[\s().-]", "", value).casefold()
 
 
-def _replace(text: str, swap: Callable[[str, str], str]) -> str:
+def replace_personal_data(text: str, swap: Callable[[str, str], str]) -> str:
+    """Return the text with `swap(kind, value)` in place of each e-mail, IBAN, phone and card."""
     text = _EMAIL.sub(lambda match: swap("email", match.group()), text)
     text = _IBAN.sub(
         lambda m: swap("iban", m.group()) if iban_valid(m.group()) else m.group(), text

@@ -15,6 +15,7 @@ from agents.adapters.vendors.house import House, RoleModel
 from agents.metered import Metered, Room
 from agents.models import ModelAttempt, Run
 from agents.providers import BUDGET_SPENT, MODEL_DOWN, POLICY, Asking, FallingBack, client_for
+from agents.pseudonyms import Hiding, Pseudonyms
 from agents.runner import Surroundings, execute_run
 from agents.threads import Inline
 from dsupport.contract.llm import ChatMessage
@@ -228,31 +229,68 @@ def test_crowd_beyond_the_places_is_answered_by_the_rules(playing):
     assert shop.fake.asked == []
 
 
-@pytest.mark.parametrize("budget", ["customer", "tenant", "system"])
-def test_spent_budget_leaves_the_rules_to_answer_until_the_next_day(
-    playing, desk, settings, budget
-):
-    settings.DSUPPORT_PROVIDERS = {
-        **settings.DSUPPORT_PROVIDERS,
-        "scripted": "tests.vendors.test_outages.never_asked",
-    }
-    shop = playing(Says(HELLO), FINE)
-    shop.run(desk.say("hello").run_id)
-    settings.DSUPPORT_BUDGETS = {"customer": 0, "tenant": 0, "system": 0, budget: 1}
-    asked = Asking(
-        provider="scripted",
+@pytest.fixture
+def asked(desk, settings) -> Asking:
+    """Give what a run asks with, for a provider that only tests know."""
+    settings.DSUPPORT_PROVIDERS = {**settings.DSUPPORT_PROVIDERS, "house": f"{__name__}.nowhere"}
+    return Asking(
+        provider="house",
         tenant_id=desk.tenant.pk,
         owner_key=desk.principal.owner_key,
         now=lambda: NOW,
         book=lambda _booking: None,
+        private=["12 Canal Street"],
     )
-    client = client_for(asked)
-    assert client.why_offline() == BUDGET_SPENT
-    tomorrow = NOW + timedelta(days=1)
-    assert client_for(replace(asked, now=lambda: tomorrow)).why_offline() == ""
+
+
+def nowhere() -> Claude:
+    return Claude(House("key", "http://127.0.0.1:9", RoleModel("model-a")))
+
+
+@pytest.mark.parametrize("budget", ["customer", "tenant", "system"])
+def test_spent_budget_leaves_the_rules_to_answer_until_the_next_day(
+    playing, desk, asked, settings, budget
+):
+    shop = playing(Says(HELLO), FINE)
+    shop.run(desk.say("hello").run_id)
+    settings.DSUPPORT_BUDGETS = {"customer": 0, "tenant": 0, "system": 0, budget: 1}
+    assert client_for(asked).why_offline() == BUDGET_SPENT
+    tomorrow = replace(asked, now=lambda: NOW + timedelta(days=1))
+    assert client_for(tomorrow).why_offline() == ""
     if budget == "customer":
         somebody = replace(asked, owner_key="visitor:somebody")
         assert client_for(somebody).why_offline() == ""
+
+
+def test_hiding_is_on_unless_the_operator_says_otherwise(asked, settings):
+    assert isinstance(client_for(asked).main, Hiding)
+    settings.DSUPPORT_HIDE_PERSONAL_DATA = False
+    assert isinstance(client_for(asked).main, Metered)
+
+
+def test_vendor_receives_no_personal_data_of_the_customers_in_play(playing, desk):
+    street = "12 Canal Street"
+    shop = playing(
+        Says(calls=(("search_kb", {"query": "send to [EMAIL_1]"}),)),
+        Says(form_text(answer="I keep [EMAIL_1] and [ADDRESS_1] as they are.")),
+        FINE,
+    )
+    plain = shop.client
+
+    def hiding(asked):
+        client = plain(asked)
+        return replace(client, main=Hiding(client.main, Pseudonyms([street])))
+
+    shop.client = hiding
+    words = f"ann@example.com, +31612345678, {street}, 4111 1111 1111 1111"
+    sent = desk.say(f"hello, my data are {words}")
+    assert shop.run(sent.run_id) in {"completed", "handed_over"}
+    received = str([(asked.headers, asked.body) for asked in shop.fake.asked])
+    for secret in ("ann@example", "31612345678", "Canal", "4111"):
+        assert secret not in received
+    drafts = [e.data for e in desk.events() if e.type == "review.finished"]
+    assert drafts
+    assert "[EMAIL" not in str(drafts) + str(desk.said("assistant"))
 
 
 FAULTS = [
@@ -311,7 +349,3 @@ def test_two_hundred_faults_over_a_hundred_runs_leave_every_run_coherent(playing
     ran = [e.data for talk in desks for e in talk.events() if e.type == "tool.called"]
     assert {event["tool"] for event in ran} <= {"search_kb", "create_ticket"}
     assert "ret" not in {event["arguments"].get("query") for event in ran}
-
-
-def never_asked():
-    return Claude(House("key", "http://127.0.0.1:9", RoleModel("model-a")))
