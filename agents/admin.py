@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from agents.models import Conversation, Event, Message, Run
+from agents.models import Conversation, Event, Message, ModelAttempt, Run
 from agents.tree import run_page
 from dsupport.lib import clock
 from dsupport.lib.readonly_admin import ReadOnlyAdmin, record_link
@@ -118,6 +118,34 @@ class EventAdmin(ReadOnlyAdmin):
     @display(description="run")
     def show_run(self, row: Event) -> str:
         return record_link("agents_run", row.run_id, str(row.run_id)[-12:]) if row.run_id else "–"
+
+
+@admin.register(ModelAttempt)
+class ModelAttemptAdmin(ReadOnlyAdmin):
+    """The cost ledger: every attempt at a vendor's model, those that failed among them."""
+
+    list_display = ["at", "provider", "role", "model", "show_code", "show_tokens", "show_cost",
+                    "ms", "show_run", "tenant"]  # fmt: skip
+    list_filter = ["tenant", "provider", "role", "code"]
+    ordering = ["-id"]
+    search_fields = ["=run__id", "owner_key"]
+    list_select_related = ["tenant"]
+
+    @display(description="outcome", label={"answered": "success"})
+    def show_code(self, row: ModelAttempt) -> str:
+        return row.code or "answered"
+
+    @display(description="tokens")
+    def show_tokens(self, row: ModelAttempt) -> str:
+        return f"{row.input_tokens:,} in · {row.output_tokens:,} out"
+
+    @display(description="cost", ordering="cost")
+    def show_cost(self, row: ModelAttempt) -> str:
+        return f"${row.cost / 1_000_000:.4f}"
+
+    @display(description="run")
+    def show_run(self, row: ModelAttempt) -> str:
+        return record_link("agents_run", row.run_id, str(row.run_id)[-12:])
 
 
 def shown_question(run: Any) -> str:

@@ -8,15 +8,31 @@ from typing import Any
 from django.conf import settings
 
 from agents.assembly import ACCESS
+from agents.houses import read_house
 from agents.prompts import load_prompt
 from agents.toolkit import all_tools
 from dsupport.lib.canonical import digest
 from dsupport.version import VERSION
 
 
+def current_manifest(provider: str) -> dict[str, Any]:
+    """Return the versions a run begins with: application, models, prompts and tools, by hash.
+
+    Which model answered in the end stands with each call; a vendor may serve a dated one.
+    """
+    return {**_of_this_process(), "provider": provider, "models": _models(provider)}
+
+
+def _models(provider: str) -> dict[str, dict[str, str]]:
+    if provider not in settings.DSUPPORT_MODELS:
+        return {}
+    house = read_house(provider)
+    asked = {role: house.model_for(role) for role in (*ACCESS, "reviewer")}
+    return {role: {"model": m.model, "effort": m.effort} for role, m in asked.items()}
+
+
 @cache
-def current_manifest() -> dict[str, Any]:
-    """Return the versions of this process: application, prompts and tool schemas, by hash."""
+def _of_this_process() -> dict[str, Any]:
     prompts = {}
     for role in (*ACCESS, "reviewer"):
         prompt = load_prompt(role)

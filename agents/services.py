@@ -237,7 +237,7 @@ def _new_run(conversation: Conversation, now: datetime) -> Run:
         conversation=conversation,
         provider=settings.DSUPPORT_PROVIDER,
         architecture=settings.DSUPPORT_ARCHITECTURE,
-        manifest=current_manifest(),
+        manifest=current_manifest(settings.DSUPPORT_PROVIDER),
         created_at=now,
         woken_at=Now(),
     )

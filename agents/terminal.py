@@ -109,6 +109,8 @@ _LINES: dict[str, Callable[[dict[str, Any], str], str]] = {
     "message": _message,
     "run.started": lambda data, _agent: str(data["text"]),
     "model.called": _model,
+    "model.failed": lambda data, _agent: f"{data['provider']} did not answer: {data['code']}",
+    "run.waiting": lambda data, _agent: str(data["text"]),
     "tool.called": lambda data, _agent: f"{data['tool']}  {data['text']}",
     "tool.finished": _tool_end,
     "review.finished": _review,

@@ -112,8 +112,13 @@ def _line(event: dict[str, Any], depth: int, page: _Page) -> Line:
         tokens=f"{tokens:,} in · {data['output_tokens']:,} out" if tokens is not None else "",
         cost=f"${data['cost'] / 1_000_000:.4f}" if data.get("cost") is not None else "",
         detail=json.dumps(mask_data(data), ensure_ascii=False, indent=2, default=str),
-        bad=data.get("ok") is False or data.get("approved") is False or "denied" in event["type"],
+        bad=_is_bad(event["type"], data),
     )
+
+
+def _is_bad(type: str, data: dict[str, Any]) -> bool:
+    failed = type == "model.failed" or "denied" in type
+    return failed or data.get("ok") is False or data.get("approved") is False
 
 
 def _percent(seconds: float, length: float) -> float:
@@ -124,6 +129,8 @@ def _text(type: str, data: dict[str, Any]) -> str:
     if type == "model.called":
         asks = ", ".join(data.get("tools", []))
         return f"{data['model']} → {asks}" if asks else f"{data['model']} → text"
+    if type == "model.failed":
+        return f"{data['provider']}: {data['code']}"
     for name in ("tool", "text", "reason", "status", "query"):
         if data.get(name):
             return str(data[name])[:160]

@@ -13,6 +13,7 @@ _SECTIONS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
         (
             ("Conversations", "forum", "agents_conversation"),
             ("Runs", "account_tree", "agents_run"),
+            ("Model calls", "payments", "agents_modelattempt"),
             ("Tickets", "confirmation_number", "tickets_ticket"),
             ("Proposals", "gavel", "approvals_proposal"),
         ),

@@ -26,6 +26,14 @@ const STEPS = {
     result: data.notice ?? "",
     ms: data.ms,
   }),
+  "model.failed": (data) => ({
+    kind: "model",
+    title: "The model did not answer",
+    detail: joined(data.provider, plain(data.code)),
+    ms: data.ms,
+    state: "error",
+  }),
+  "run.waiting": (data) => ({ kind: "model", title: settled(data.text) }),
   "tool.called": (data) => ({
     kind: "tool",
     title: settled(data.text) || plain(data.tool),
@@ -70,6 +78,7 @@ const ADDITIONS = {
 function lineAfter({ type, data, agent }, open) {
   if (type === "retrieval.finished" && data.hits?.length) return `Reading “${data.hits[0].title}”…`;
   if (type === "tool.called") return data.text || `Using ${plain(data.tool)}…`;
+  if (type === "run.waiting" || type === "model.failed") return data.text || "Thinking…";
   const pending = [...open.values()].at(-1);
   if (pending) return pending;
   if (type === "review.finished") return data.approved ? "Writing the answer…" : "Mending my answer…";

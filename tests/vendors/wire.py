@@ -25,6 +25,11 @@ class Asked:
     breach: str | None
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of callers that hang up: some tests are about that."""
+
+
 class FakeVendor:
     """Base of the fakes: subclasses say what a request may hold and how replies look on the wire.
 
@@ -83,7 +88,7 @@ class FakeVendor:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
