@@ -18,6 +18,17 @@ class CitedSource(_Form):
     heading: str = ""
 
 
+TICKET_HERE = "{ticket}"  # where an answer wants the number of the ticket that code opens for it
+
+
+class HandOver(_Form):
+    """The wish that a person takes over. Code opens the ticket once the answer has passed."""
+
+    reason: str
+    summary: Annotated[str, Field(min_length=1, max_length=2_000)]
+    order_number: str | None = None
+
+
 class AnswerForm(_Form):
     """What an agent hands in. Nothing of it reaches a customer before code has checked it."""
 
@@ -27,6 +38,7 @@ class AnswerForm(_Form):
     confidence: Annotated[float, Field(ge=0, le=1)]
     escalated: bool = False
     ticket_id: str | None = None
+    hand_over: HandOver | None = None
 
 
 class ReviewForm(_Form):

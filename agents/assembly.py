@@ -102,10 +102,12 @@ def build_desk(
     """Return the producer and the reviewer of an architecture; raise `AssemblyRefused` else."""
     check_assembly(assembly, tools)
     producer = (
-        _build_solo(tools, assembly) if architecture == "solo" else _build_team(tools, assembly)
+        _build_solo(tools, intents, assembly)
+        if architecture == "solo"
+        else _build_team(tools, intents, assembly)
     )
     reviewer = _agent("reviewer", {}) if assembly.reviewed else None
-    return Desk(producer=producer, reviewer=reviewer, intents=intents)
+    return Desk(producer, reviewer, intents, ticket=tools["create_ticket"])
 
 
 def check_assembly(assembly: Assembly, tools: Mapping[str, ToolSpec]) -> None:
@@ -123,19 +125,23 @@ def check_assembly(assembly: Assembly, tools: Mapping[str, ToolSpec]) -> None:
                 raise AssemblyRefused(f"'{role}' is given '{name}', which no room offers.")
 
 
-def _build_solo(tools: Mapping[str, ToolSpec], assembly: Assembly) -> Agent:
+def _build_solo(
+    tools: Mapping[str, ToolSpec], intents: Collection[str], assembly: Assembly
+) -> Agent:
     held = {name: tools[name] for name in assembly.access["solo"]}
-    return _agent("solo", held, answers=True)
+    return _agent("solo", held, intents=intents)
 
 
-def _build_team(tools: Mapping[str, ToolSpec], assembly: Assembly) -> Agent:
+def _build_team(
+    tools: Mapping[str, ToolSpec], intents: Collection[str], assembly: Assembly
+) -> Agent:
     held = {name: _DELEGATES[name] for name in assembly.access["orchestrator"]}
     specialists = {
         name: _agent(role, {tool: tools[tool] for tool in assembly.access[role]})
         for name, role in _SPECIALIST.items()
         if name in held
     }
-    return _agent("orchestrator", held, delegates=specialists, answers=True)
+    return _agent("orchestrator", held, delegates=specialists, intents=intents)
 
 
 def _agent(
@@ -143,12 +149,19 @@ def _agent(
     tools: Mapping[str, ToolSpec],
     *,
     delegates: Mapping[str, Agent] | None = None,
-    answers: bool = False,
+    intents: Collection[str] = (),
 ) -> Agent:
+    """Return an agent. One that is given intents hands in the answer form with one of them.
+
+    The labels stand in the prompt, because they are the same for every question.
+    """
+    prompt = load_prompt(role).text
+    if intents:
+        prompt = f"{prompt}\n\nThe intent labels: {', '.join(sorted(intents))}."
     return Agent(
         role=role,
-        prompt=load_prompt(role).text,
+        prompt=prompt,
         tools=tools,
         delegates=delegates or {},
-        schema=AnswerForm if answers else None,
+        schema=AnswerForm if intents else None,
     )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from agents.answer import AnswerForm, ReviewForm, parse_form
 from agents.errors import RunStopped, StopCause
 from agents.guardrails import Deny, Modify
+from agents.handing import check_hand_over, with_ticket
 from agents.loop import Agent, Draft, run_agent
 from agents.scope import RunScope
 from agents.truth import Problem, check_answer
 from dsupport.contract.llm import ChatMessage, ModelRequest, StopReason
+from dsupport.contract.tools import ToolResult, ToolSpec
 
 MAX_REVISIONS = 2
 REFUSED = "Your draft was refused:"
@@ -25,6 +28,7 @@ class Desk:
     producer: Agent
     reviewer: Agent | None
     intents: Collection[str]
+    ticket: ToolSpec | None = None  # opens the ticket of an answer that asks for a person
 
 
 def produce_answer(
@@ -41,8 +45,8 @@ def produce_answer(
         with scope.trace.span(here, desk.producer.role):
             draft = run_agent(desk.producer, history, scope, here)
             form, problems = _judge(desk, draft, scope, here, revision)
-        if form is not None:
-            return form
+            if form is not None:
+                return with_ticket(form, desk.ticket, scope, here)
         refusal = f"{REFUSED}\n" + "\n".join(f"- {problem}" for problem in problems)
         history = (*draft.history, ChatMessage.user(refusal))
     raise RunStopped(StopCause.CHECKS_FAILED, "; ".join(problems))
@@ -57,7 +61,10 @@ def _judge(
         problems = [Problem("not_a_form", f"The answer does not fill the form: {unreadable}")]
     else:
         form, problems = _guard(form, scope, place)
-        problems = problems or check_answer(form, scope.evidence, desk.intents)
+        problems = problems or [
+            *check_answer(form, scope.evidence, desk.intents),
+            *check_hand_over(form, desk.ticket),
+        ]
     by = "code"
     texts = [problem.text for problem in problems]
     if form is not None and not problems and desk.reviewer is not None:
@@ -114,15 +121,26 @@ def _review(reviewer: Agent, form: AnswerForm, scope: RunScope, place: str) -> l
 
 
 def _case(form: AnswerForm, scope: RunScope) -> str:
-    """Return what the reviewer sees: the question, the draft and the evidence, as JSON data."""
+    """Return what the reviewer sees: the question, the draft and the evidence, as JSON data.
+
+    Of the articles only those that are cited: the draft may stand on no others.
+    """
+    cited = {source.doc_id for source in form.sources}
     evidence = [
-        {"tool": item.tool, "trust": item.result.trust, "data": item.result.data}
-        for item in scope.evidence.seen
-        if item.result.trust != "specialist"
+        {"tool": seen.tool, "trust": seen.result.trust, "data": _seen_data(seen.result, cited)}
+        for seen in scope.evidence.seen
+        if seen.result.trust != "specialist"
     ]
     case = {
         "question": "\n".join(scope.evidence.words),
         "draft": form.model_dump(mode="json"),
         "evidence": evidence,
     }
-    return json.dumps(case, ensure_ascii=False, sort_keys=True, default=str)
+    return json.dumps(case, ensure_ascii=False, sort_keys=True, default=str, separators=(",", ":"))
+
+
+def _seen_data(result: ToolResult, cited: Collection[str]) -> Any:
+    hits = result.data.get("hits") if isinstance(result.data, Mapping) else None
+    if result.trust != "article" or not isinstance(hits, list):
+        return result.data
+    return {"hits": [hit for hit in hits if hit["doc_id"] in cited]}

@@ -185,10 +185,23 @@ def _size(data: Any) -> int:
 
 
 def as_part(call: ToolCall, result: ToolResult) -> ResultPart:
-    """Return a result as the model sees it: delimited as JSON, with its tool and its trust."""
-    document = {"tool": call.name, "trust": result.trust, "data": result.data}
-    content = json.dumps(document, ensure_ascii=False, sort_keys=True, default=str)
+    """Return a result as the model sees it: delimited as JSON, with its tool and its trust.
+
+    A field without a value is left out; it would be read again with every turn.
+    """
+    document = {"tool": call.name, "trust": result.trust, "data": _valued(result.data)}
+    content = json.dumps(
+        document, ensure_ascii=False, sort_keys=True, default=str, separators=(",", ":")
+    )
     return ResultPart(call.id, call.name, content, result.is_error)
+
+
+def _valued(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key: _valued(value) for key, value in data.items() if value is not None}
+    if isinstance(data, list | tuple):
+        return [_valued(value) for value in data]
+    return data
 
 
 def _called(spec: ToolSpec, arguments: ToolArguments) -> dict[str, Any]:

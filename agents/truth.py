@@ -63,7 +63,7 @@ def _check_tickets(form: AnswerForm, evidence: Evidence) -> list[Problem]:
         Problem("unknown_ticket", f"No ticket {number} was opened in this run.")
         for number in sorted(invented)
     ]
-    if form.escalated and not known:
+    if form.escalated and not known and form.hand_over is None:
         problems.append(
             Problem("not_escalated", "Nothing was handed over; open a ticket or do not say so.")
         )

@@ -11,6 +11,9 @@ from knowledge.search import mark_cited, search
 __all__ = ["TOOLS", "current_versions", "mark_cited"]
 
 
+_READ_TOGETHER = 1_800  # characters
+
+
 class SearchKbArguments(ToolArguments):
     query: str = Field(
         min_length=1,
@@ -28,10 +31,12 @@ def search_kb(arguments: SearchKbArguments, context: ToolContext) -> ToolResult:
         history=context.earlier_words[-3:],
         run_id=context.run_id,
     )
-    hits = [
-        Source(hit.doc_id, hit.title, hit.heading, hit.version, hit.score, hit.text)
-        for hit in found.hits
-    ]
+    hits = _within(
+        [
+            Source(hit.doc_id, hit.title, hit.heading, hit.version, hit.score, hit.text)
+            for hit in found.hits
+        ]
+    )
     return ToolResult(
         data={
             "hits": [
@@ -51,6 +56,21 @@ def search_kb(arguments: SearchKbArguments, context: ToolContext) -> ToolResult:
         sources=tuple(hits),
         trust="article",
     )
+
+
+def _within(hits: list[Source]) -> list[Source]:
+    """Return the best hits whose texts are short enough to be read together; the first always.
+
+    They are read again with every turn, so what stands far below the best costs several times.
+    """
+    kept: list[Source] = []
+    size = 0
+    for hit in hits:
+        size += len(hit.text)
+        if kept and size > _READ_TOGETHER:
+            break
+        kept.append(hit)
+    return kept
 
 
 TOOLS: tuple[ToolSpec, ...] = (

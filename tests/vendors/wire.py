@@ -42,6 +42,7 @@ class FakeVendor:
     def __init__(self, script: Sequence[Scripted]) -> None:
         self._script = list(script)
         self.asked: list[Asked] = []
+        self.mistakes: list[Exception] = []  # of the script itself; raised at the end
         self._lock = threading.Lock()
         self.hang = threading.Event()
 
@@ -97,6 +98,8 @@ class FakeVendor:
         self.hang.set()
         self._server.shutdown()
         self._server.server_close()
+        if self.mistakes:
+            raise self.mistakes[0]
 
     def _answer(self, handler: BaseHTTPRequestHandler) -> None:
         size = int(handler.headers.get("Content-Length", 0))
@@ -118,7 +121,13 @@ class FakeVendor:
 
     def _next(self, body: dict[str, Any]) -> Step:
         step = self._script.pop(0) if len(self._script) > 1 else self._script[0]
-        return step(body) if callable(step) else step
+        if not callable(step):
+            return step
+        try:
+            return step(body)
+        except Exception as error:
+            self.mistakes.append(error)
+            return Fault(400, message=f"the script failed: {error!r}")
 
     def _fail(self, handler: BaseHTTPRequestHandler, fault: Fault) -> None:
         content = json.dumps(self.error_body(fault)).encode()

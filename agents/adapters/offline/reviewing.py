@@ -53,6 +53,7 @@ class Case:
     answer: str
     sources: tuple[str, ...]
     escalated: bool
+    handing: bool  # code opens the ticket once the draft has passed
     ticket: str
     confidence: float
     evidence: tuple[Mapping[str, Any], ...]
@@ -93,6 +94,7 @@ def read_case(text: str, context: Mapping[str, Any]) -> Case | None:
         answer=draft["answer"],
         sources=tuple(str(s.get("doc_id", "")) for s in draft.get("sources") or ()),
         escalated=bool(draft.get("escalated")),
+        handing=bool(draft.get("hand_over")),
         ticket=str(draft.get("ticket_id") or ""),
         confidence=float(draft.get("confidence") or 0.0),
         evidence=evidence,
@@ -128,7 +130,7 @@ def _check_form(case: Case) -> list[str]:
     opened = {
         number for item in case.evidence for number in _TICKET.findall(json.dumps(item.get("data")))
     }
-    if case.escalated and not opened and not case.ticket:
+    if case.escalated and not (opened or case.ticket or case.handing):
         problems.append("It says that somebody took over, but no ticket was opened.")
     if case.ticket and case.ticket not in case.answer:
         problems.append(f"Tell the customer the ticket number {case.ticket}.")

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from agents.adapters.vendors.house import RoleModel
 from agents.adapters.vendors.pairs import for_model, index_of_words, paired
+from agents.adapters.vendors.schemas import slim
 from agents.context import render_context
 from dsupport.contract.llm import (
     CallPart,
@@ -118,4 +119,5 @@ def acceptable(schema: type[BaseModel]) -> dict[str, Any]:
     """Return a schema that the vendor compiles; ranges move into descriptions, so code checks."""
     import anthropic
 
-    return anthropic.transform_schema(schema)
+    short: dict[str, Any] = slim(anthropic.transform_schema(schema))
+    return short

@@ -14,6 +14,7 @@ from typing import Any
 from agents.adapters.vendors.house import RoleModel
 from agents.adapters.vendors.openai_compatible import union
 from agents.adapters.vendors.pairs import for_model, index_of_words, paired
+from agents.adapters.vendors.schemas import slim
 from agents.context import render_context
 from dsupport.contract.llm import (
     CallPart,
@@ -48,13 +49,13 @@ def build_body(request: ModelRequest, role: RoleModel, *, next_as_schema: bool) 
                 "function": {
                     "name": spec.name,
                     "description": spec.description,
-                    "parameters": spec.schema(),
+                    "parameters": slim(spec.schema()),
                 },
             }
             for spec in request.tools
         ]
     elif request.schema is not None:
-        body["response_format"] = _format("form", request.schema.model_json_schema())
+        body["response_format"] = _format("form", slim(request.schema.model_json_schema()))
     return body
 
 
@@ -67,7 +68,8 @@ def _system(request: ModelRequest, *, as_schema: bool) -> str:
     if as_schema:
         return f"{request.system}\n\n{union.explain(request.tools)}"
     if request.tools and request.schema is not None:
-        form = json.dumps(request.schema.model_json_schema(), ensure_ascii=False, sort_keys=True)
+        schema = slim(request.schema.model_json_schema())
+        form = json.dumps(schema, ensure_ascii=False, sort_keys=True)
         rule = "Your final answer is JSON of this schema and nothing else:"
         return f"{request.system}\n\n{rule}\n{form}"
     return request.system
