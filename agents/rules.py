@@ -77,7 +77,7 @@ def check_message(text: object) -> str:
 class Limits:
     """What one run may spend: turns of the model, seconds, tokens, millionths of a dollar."""
 
-    turns: int = 16
+    turns: int = 24
     seconds: float = 90.0
     tokens: int = 200_000
     cost: int = 500_000

@@ -30,7 +30,7 @@ from dsupport.models import Tenant
 from orders.tools import enter_as
 from tests.databases import SEEDED_AT
 from tests.vendors.claude import FakeClaude
-from tests.vendors.script import Says
+from tests.vendors.script import Fault, Says
 
 QUESTION = "My order 1042 has not arrived"
 # What a published team design needs for the same question.
@@ -118,6 +118,8 @@ def orchestrator(found: dict[str, Any]) -> Says:
 @dataclass(frozen=True)
 class Figures:
     status: str
+    ending: str
+    by_rules: int
     calls: int
     tokens: int
     cacheable: int
@@ -137,7 +139,9 @@ def play(architecture: str, model: Any) -> Figures:
         claude = Claude(House("key", fake.url, RoleModel("claude-sonnet-5-5")))
 
         def client(asking: Any) -> FallingBack:
-            main = Metered(claude, Gateway(), POLICY, Room(4), asking.book)
+            main = Metered(
+                claude, Gateway(sleep=lambda _seconds: None), POLICY, Room(4), asking.book
+            )
             return FallingBack(main, OfflineRules(), lambda: "")
 
         around = Surroundings(
@@ -161,9 +165,10 @@ def play(architecture: str, model: Any) -> Figures:
         for event in Event.objects.after(talk.pk, 0)
         if event.type == "model.called" and event.data["notice"]
     ]
-    assert notices == []
     return Figures(
         status=str(status),
+        ending=Run.objects.for_worker(sent.run_id).get().ending,
+        by_rules=len(notices),
         calls=len(bodies),
         tokens=sum(sizes) // 4,
         cacheable=fixed * len(repeated) // 4,
@@ -179,7 +184,7 @@ def test_delayed_parcel_is_answered_with_the_facts_and_counted(demo_db, architec
         f"{figures.cacheable:,} repeat a cached beginning "
         f"(a published team: {PUBLISHED_CALLS} calls, {PUBLISHED_TOKENS:,} tokens)"
     )
-    assert figures.status == "handed_over"
+    assert (figures.status, figures.by_rules) == ("handed_over", 0)
     assert "2026-10-05" in figures.said or "5 October 2026" in figures.said
     assert "10 days late" in figures.said
     assert "TKT-" in figures.said
@@ -189,3 +194,20 @@ def test_delayed_parcel_is_answered_with_the_facts_and_counted(demo_db, architec
     else:
         assert figures.calls <= PUBLISHED_CALLS
         assert figures.tokens <= PUBLISHED_TOKENS
+
+
+@pytest.mark.parametrize(("architecture", "model"), [("solo", solo), ("team", team)])
+@pytest.mark.parametrize("answered", [0, 1, 2, 3, 4, 5])
+def test_rules_go_on_where_a_model_stopped(demo_db, architecture, model, answered):
+    """A vendor that dies in the middle of a run leaves its half-done work to the offline rules."""
+    left = [answered]
+
+    def dying(body: dict[str, Any]) -> Says | Fault:
+        left[0] -= 1
+        return model(body) if left[0] >= 0 else Fault(401)
+
+    figures = play(architecture, dying)
+    assert (figures.status, figures.ending) == ("handed_over", "")
+    assert "1042" in figures.said
+    assert "5 October 2026" in figures.said or "2026-10-05" in figures.said
+    assert "TKT-" in figures.said
