@@ -42,7 +42,7 @@ def test_any_history_comes_out_with_each_call_answered_right_after_it(messages):
         results = [p.call_id for p in message.parts if isinstance(p, ResultPart)]
         if message.role == "user":
             assert results == waiting
-            assert [p for p in message.parts[: len(results)]] == [
+            assert list(message.parts[: len(results)]) == [
                 p for p in message.parts if isinstance(p, ResultPart)
             ]
             waiting = []
