@@ -244,7 +244,12 @@ def _store_answer(run: Run, document: dict[str, Any], scope: RunScope, now: date
         created_at=now,
     )
     needs = "identity" if _needs_identity(document, scope) else None
-    data = {**document, "message_id": str(message.pk), "needs": needs}
+    data = {
+        **document,
+        "message_id": str(message.pk),
+        "needs": needs,
+        "notice": scope.meter.notice,
+    }
     events = [NewEvent("answer", data, now, key="answer")]
     if document["ticket_id"]:
         opens = str(scope.context.get("desk_opens", ""))

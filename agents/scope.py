@@ -20,20 +20,28 @@ from dsupport.contract.tools import ToolContext, ToolResult, ToolSpec
 
 
 class Meter:
-    """Adds up what a run consumed; parallel agents share one."""
+    """Adds up what a run consumed, and keeps what is to be said of it. Agents share one."""
 
     def __init__(self) -> None:
         self._usage = Usage()
+        self._notice = ""
         self._lock = Lock()
 
-    def add(self, usage: Usage) -> None:
+    def add(self, reply: ModelReply) -> None:
         with self._lock:
-            self._usage += usage
+            self._usage += reply.usage
+            self._notice = reply.notice or self._notice
 
     @property
     def usage(self) -> Usage:
         with self._lock:
             return self._usage
+
+    @property
+    def notice(self) -> str:
+        """Return why the offline rules stood in, if they did for any step."""
+        with self._lock:
+            return self._notice
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ class RunScope:
             reply = self.journal.model(place, partial(call, request))
         except PortError as error:
             raise RunStopped(StopCause.MODEL_DOWN, error.message) from error
-        self.meter.add(reply.usage)
+        self.meter.add(reply)
         return reply
 
     @property

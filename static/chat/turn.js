@@ -193,6 +193,7 @@ export class Turn {
     if (sources.length) {
       this.body.append(h("ul", { class: "sources", "aria-label": "Sources" }, sources.map(sourceChip)));
     }
+    if (data.notice) this.body.append(h("p", { class: "by-rules", text: data.notice }));
     if (data.needs === "identity") {
       this.body.append(
         h("p", { class: "follow" }, button("Sign in or prove one order", (event) => this.#hooks.identity(event.currentTarget))),

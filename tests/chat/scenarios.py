@@ -238,6 +238,20 @@ async def tour(stage: Stage) -> str:
     return "completed"
 
 
+async def trouble(stage: Stage) -> str:
+    """Have the vendor fail, wait, and the rules answer in its place."""
+    await stage.say(
+        "model.failed",
+        {"text": "The model did not answer. Trying again…", "provider": "anthropic",
+         "code": "overloaded", "ms": 120, "cost": 0},
+    )  # fmt: skip
+    await stage.say("run.waiting", {"text": "The model is busy. I go on within 3 minutes…"})
+    notice = "The model cannot be reached; the offline rules answer."
+    await think(stage, "a", "assistant", 30, notice=notice)
+    await stage.say("answer", reply("Here is what I know.", notice=notice))
+    return "completed"
+
+
 async def silence(stage: Stage) -> str:
     """Work and say nothing, because a person has taken over."""
     await think(stage, "a", "assistant", 30)
@@ -261,6 +275,7 @@ WORDS: list[tuple[str, Scenario]] = [
     ("broken", broken),
     ("many", many),
     ("tour", tour),
+    ("trouble", trouble),
 ]
 
 

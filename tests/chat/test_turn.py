@@ -233,3 +233,15 @@ def test_labels_tell_who_speaks(chat, desk):
     expect(chat.thread.locator(".row--turn .who")).to_have_text("AI assistant")
     expect(chat.thread.locator(".row--other .byline")).to_contain_text("MilaPerson")
     expect(chat.thread.locator(".note")).to_contain_text("System Closed for today")
+
+
+def test_model_in_trouble_is_told_in_plain_words(chat):
+    chat.ask("trouble")
+    expect(chat.thread.locator(".by-rules")).to_have_text(
+        "The model cannot be reached; the offline rules answer."
+    )
+    chat.page.get_by_role("button", name="How").last.click()
+    tree = chat.thread.locator(".how").last
+    expect(tree).to_contain_text("The model did not answer")
+    expect(tree).to_contain_text("anthropic · overloaded")
+    expect(tree).to_contain_text("The model is busy. I go on within 3 minutes")

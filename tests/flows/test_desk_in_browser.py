@@ -82,8 +82,9 @@ def open_widget(page: Page) -> Frame:
     """Press the button in the corner as a keyboard does, and wait for the chat in its frame."""
     page.locator("dsupport-widget").wait_for(state="attached")
     page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    frame = page.wait_for_event("framenavigated", lambda frame: "/embed/" in frame.url)
+    with page.expect_event("framenavigated", lambda frame: "/embed/" in frame.url) as navigated:
+        page.keyboard.press("Enter")
+    frame: Frame = navigated.value
     frame.locator("html:not(.no-script)").wait_for()
     frame.locator("#close").wait_for()
     return frame

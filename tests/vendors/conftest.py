@@ -101,6 +101,7 @@ def vendor(request):
         made = Vendor(request.param, start)
         yield made
         if made.fake is not None:
+            made.adapter.close()
             assert made.fake.breaches == []
 
 

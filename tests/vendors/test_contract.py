@@ -119,6 +119,7 @@ def test_pause_and_full_context_are_told_apart_from_an_end():
         with FakeClaude([Says("So far.", stop=stop)]) as fake:
             vendor = Vendor("claude", lambda _script, fake=fake: fake).plays()
             assert vendor.ask().stop is reason
+            vendor.adapter.close()
 
 
 def test_prompt_that_is_too_long_is_a_full_context_and_no_error(vendor):
@@ -310,6 +311,7 @@ def test_thoughts_come_back_verbatim_with_the_next_request():
             "signature": "signed by model-a",
         }
         assert fake.breaches == []
+        vendor.adapter.close()
 
 
 def test_engine_never_forces_a_tool_and_claude_compiles_strict_schemas(vendor):

@@ -153,6 +153,7 @@ def play(architecture: str, model: Any) -> Figures:
         )
         with clock.frozen(SEEDED_AT):
             status = execute_run(sent.run_id, around)
+        claude.close()
         assert fake.breaches == []
         bodies = [asked.body for asked in fake.asked]
         sizes = [int(asked.headers["content-length"]) for asked in fake.asked]

@@ -93,18 +93,19 @@ def codes() -> list[str]:
 
 @pytest.fixture
 def playing(desk, gateway):
-    fakes = []
+    shops = []
 
     def play(*script, **fields) -> Shop:
         fake = FakeClaude(script)
-        fakes.append(fake)
         fake.__enter__()
-        return Shop(desk, fake, gateway, **fields)
+        shops.append(Shop(desk, fake, gateway, **fields))
+        return shops[-1]
 
     yield play
-    for fake in fakes:
-        fake.__exit__()
-        assert fake.breaches == []
+    for shop in shops:
+        shop.claude.close()
+        shop.fake.__exit__()
+        assert shop.fake.breaches == []
 
 
 def test_answer_of_a_model_is_booked_by_attempt_and_by_run(playing, desk):
@@ -145,6 +146,8 @@ def test_vendor_that_stays_down_leaves_the_rules_to_answer(playing, desk):
     assert set(codes()) == {"server_error"}
     assert set(shop.notices()) == {MODEL_DOWN}
     assert len(desk.said("assistant")) == 1
+    (answer,) = [event.data for event in desk.events() if event.type == "answer"]
+    assert answer["notice"] == MODEL_DOWN  # the chat says so under the answer
 
 
 def test_patience_within_the_runs_time_is_kept(playing, desk, time):

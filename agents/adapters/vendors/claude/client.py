@@ -52,6 +52,12 @@ class Claude:
             return gathered.reply()
         return ModelReply((), StopReason.CONTEXT_FULL, gathered.usage, role.model)
 
+    def close(self) -> None:
+        """Give the connections back; the next call opens new ones."""
+        client = self.__dict__.pop("_client", None)
+        if client is not None:
+            client.close()
+
     def _stream(self, body: Mapping[str, Any], gathered: Gathered, seconds: float) -> None:
         ends = monotonic() + seconds
         timeout = httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
