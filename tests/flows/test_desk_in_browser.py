@@ -90,28 +90,22 @@ def open_widget(page: Page) -> Frame:
     return frame
 
 
-def test_order_question_is_answered_with_the_shops_facts(desk, page):
-    page.goto(desk[0])
-    sign_in(page)
-    ask(page, "Where is my order 1042?")
-    answer = page.locator(".row--turn .prose")
-    expect(answer).to_contain_text("1042")
-    expect(answer).to_contain_text("promised for 5 October 2026")
-    expect(page.locator(".handover")).to_contain_text("what I found about order 1042")
-    expect(page.locator(".handover__number")).to_have_text(re.compile(r"^TKT-\d+$"))
-
-
-def test_widget_on_a_listed_site_signs_in_answers_and_remembers(desk, page):
+def test_widget_shows_nothing_until_its_site_is_listed_and_then_answers_and_remembers(desk, page):
     url, environment = desk
+    said: list[str] = []
     # Pages with a strict policy of their own need to name the desk, and nothing else.
     with shop_site(url, f"default-src 'none'; script-src {url}; frame-src {url}") as site:
+        assert_refused(page, site, said)
         listed = run(environment, "widget", "allow", site, "--by", "mira")
         assert listed.returncode == 0, listed.stderr
+
         page.goto(site)
         frame = open_widget(page)
         sign_in(frame)
-        ask(frame, "What does express shipping cost?")
-        expect(frame.locator(".row--turn .prose")).to_contain_text("xpress")
+        ask(frame, "Where is my order 1042?")
+        expect(frame.locator(".row--turn .prose")).to_contain_text("promised for 5 October 2026")
+        expect(frame.locator(".handover")).to_contain_text("what I found about order 1042")
+        expect(frame.locator(".handover__number")).to_have_text(re.compile(r"^TKT-\d+$"))
         (cookie,) = page.context.cookies()
         assert (cookie["name"], cookie["sameSite"]) == ("sessionid", "None")
         assert cookie["partitionKey"] == "http://localhost"
@@ -119,23 +113,24 @@ def test_widget_on_a_listed_site_signs_in_answers_and_remembers(desk, page):
         page.reload()
         frame = open_widget(page)
         expect(frame.locator("#account")).to_have_attribute("data-asker", "signed_in")
-        expect(frame.locator(".row--own")).to_contain_text("What does express shipping cost?")
+        expect(frame.locator(".row--own")).to_contain_text("Where is my order 1042?")
         expect(frame.get_by_label("Your message")).to_be_focused()
         page.keyboard.press("Escape")
         page.wait_for_function("document.activeElement.localName === 'dsupport-widget'")
         assert not frame.frame_element().is_visible()
 
 
-def test_widget_on_a_site_that_is_not_listed_shows_nothing_and_says_why(desk, page):
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.clock.install()
-    with shop_site(desk[0]) as site:
-        page.goto(site)
-        page.locator("dsupport-widget").wait_for(state="attached")
-        with page.expect_event("requestfailed") as failed:
-            page.evaluate("DSupport.open()")
-        assert "/embed/" in failed.value.url
-        assert failed.value.failure == "net::ERR_BLOCKED_BY_RESPONSE"
-        page.clock.run_for(20_000)
+def assert_refused(page: Page, site: str, said: list[str]) -> None:
+    """Open the widget where nobody has listed the site: no chat, and a word for its developer."""
+    other = page.context.new_page()
+    other.on("console", lambda message: said.append(message.text))
+    other.clock.install()
+    other.goto(site)
+    other.locator("dsupport-widget").wait_for(state="attached")
+    with other.expect_event("requestfailed") as failed:
+        other.evaluate("DSupport.open()")
+    assert "/embed/" in failed.value.url
+    assert failed.value.failure == "net::ERR_BLOCKED_BY_RESPONSE"
+    other.clock.run_for(20_000)
     assert f"manage.py widget allow {site} --shop demo" in said[-1]
+    other.close()
