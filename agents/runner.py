@@ -32,7 +32,7 @@ from agents.models import Run
 from agents.notify import announce
 from agents.ports import Crew
 from agents.providers import Asking, client_for
-from agents.review import produce_answer
+from agents.review import Desk, produce_answer
 from agents.rules import Limits
 from agents.scope import Meter, RunScope
 from agents.store import Hold
@@ -52,6 +52,11 @@ _leaving = Event()
 MAX_ROUNDS = 3  # how often newer words of the customer may make a finished draft start over
 
 
+def configured_desk(architecture: Architecture) -> Desk:
+    """Return the agents of an architecture with the tools that the rooms offer."""
+    return build_desk(architecture, all_tools(), intent_labels())
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What a process gives to the runs it carries out."""
@@ -63,6 +68,7 @@ class Surroundings:
     now: Callable[[], datetime] = clock.now
     limits: Limits = DEFAULT_LIMITS
     client: Callable[[Asking], LLMClient] = client_for
+    desk: Callable[[Architecture], Desk] = configured_desk
 
 
 def process_surroundings(owner: str) -> Surroundings:
@@ -211,7 +217,7 @@ class _Work:
 
     def _produce(self) -> AnswerForm:
         architecture = cast(Architecture, self.run.architecture)
-        desk = build_desk(architecture, all_tools(), intent_labels())
+        desk = self.around.desk(architecture)
         messages = assemble(self.talk.past, self.talk.words)
         return produce_answer(desk, messages, self.scope, f"m{self.talk.upto}/")
 
