@@ -5,3 +5,6 @@ from django.apps import AppConfig
 
 class AgentsConfig(AppConfig):
     name = "agents"
+
+    def ready(self) -> None:
+        from agents import checks  # noqa: F401

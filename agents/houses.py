@@ -9,7 +9,8 @@ from typing import Any
 from django.conf import settings
 
 from agents.adapters.vendors.house import House, RoleModel
-from agents.adapters.vendors.prices import Price
+from agents.adapters.vendors.prices import Price, find_price
+from agents.assembly import ACCESS
 
 
 def claude() -> Any:
@@ -43,6 +44,28 @@ def read_house(provider: str) -> House:
         prices={name: read_price(price) for name, price in settings.DSUPPORT_PRICES.items()},
         next_as_schema=settings.DSUPPORT_NEXT_AS_SCHEMA,
     )
+
+
+def problems_of(provider: str) -> list[str]:
+    """Return what keeps a provider's models from being used, or from being counted; in words.
+
+    None of it stops the desk: the offline rules answer where a model cannot.
+    """
+    if provider not in settings.DSUPPORT_MODELS:
+        return []
+    house = read_house(provider)
+    if not house.api_key and (provider == "anthropic" or not house.base_url):
+        return [f"The provider {provider} has no key, so the offline rules answer. Set its key."]
+    models = sorted({house.model_for(role).model for role in (*ACCESS, "reviewer")})
+    if not all(models):
+        return [
+            f"No model is named for {provider}, so the offline rules answer. Set DSUPPORT_MODEL."
+        ]
+    return [
+        f"{model} has no price, so budgets do not count it. Set DSUPPORT_PRICES."
+        for model in models
+        if find_price(model, house.prices) is None
+    ]
 
 
 def read_price(price: Mapping[str, Any]) -> Price:

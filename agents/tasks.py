@@ -6,11 +6,14 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import structlog
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
+from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from agents.houses import problems_of
 from agents.lease import process_owner
 from agents.liveness import start_pulse
 from agents.models import Run
@@ -19,6 +22,8 @@ from agents.runner import drain, execute_run, process_surroundings
 from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
 from dsupport.lib.queue import enqueue
+
+log = structlog.get_logger(__name__)
 
 _RESEND_AFTER = timedelta(seconds=5)
 _BATCH = 100
@@ -43,6 +48,8 @@ def sweep_runs() -> int:
 
 @worker_ready.connect
 def say_ready(**_signal: Any) -> None:
+    for problem in problems_of(settings.DSUPPORT_PROVIDER):
+        log.warning("model.problem", problem=problem)
     warm_up(clock.now().date().isoformat())
     start_pulse(process_owner())
 

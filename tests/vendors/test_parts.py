@@ -13,7 +13,8 @@ from agents.adapters.vendors.house import RoleModel
 from agents.adapters.vendors.pairs import index_of_words, paired
 from agents.adapters.vendors.prices import Price, Tokens, find_price, usage_of
 from agents.adapters.vendors.schemas import slim
-from agents.houses import read_house
+from agents.checks import check_models
+from agents.houses import problems_of, read_house
 from dsupport.contract.llm import CallPart, ChatMessage, ResultPart, Text
 from dsupport.contract.tools import ToolCall
 
@@ -144,3 +145,21 @@ def test_every_model_that_is_chosen_by_default_has_a_price():
     house = read_house("anthropic")
     for role in ("solo", "reviewer", "orchestrator"):
         assert find_price(house.model_for(role).model, house.prices) is not None
+
+
+def test_missing_key_model_and_price_are_said_and_stop_nothing(settings):
+    assert problems_of("offline") == []
+    assert "has no key" in problems_of("anthropic")[0]
+    houses = settings.DSUPPORT_MODELS
+    settings.DSUPPORT_MODELS = {
+        "anthropic": {**houses["anthropic"], "api_key": "k"},
+        "openai": {**houses["openai"], "base_url": "http://127.0.0.1:11434/v1"},
+    }
+    assert problems_of("anthropic") == []
+    assert "No model is named" in problems_of("openai")[0]
+    settings.DSUPPORT_MODEL = "my-model"
+    assert problems_of("openai") == [
+        "my-model has no price, so budgets do not count it. Set DSUPPORT_PRICES."
+    ]
+    settings.DSUPPORT_PROVIDER = "openai"
+    assert [message.id for message in check_models()] == ["agents.W001"]
