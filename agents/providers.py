@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -120,7 +121,11 @@ def _asks_for_patience(error: PortError) -> bool:
 
 
 def warm_up(today: str) -> None:
-    """Load what the offline rules need, so that nobody's first question waits for it."""
+    """Load what the model and the offline rules need, so that nobody's question waits for it."""
+    main = _adapter(settings.DSUPPORT_PROVIDER)
+    if hasattr(main, "prepare"):
+        with suppress(PortError):  # a missing key has been said, and the rules stand in
+            main.prepare()
     greeting = ChatMessage.user("hello")
     request = ModelRequest("solo", "", (greeting,), context={"today": today})
     _adapter("offline").next(request)

@@ -211,6 +211,13 @@ def test_without_a_key_nothing_is_asked(vendor):
     assert vendor.bodies == []
 
 
+def test_preparing_asks_nothing(vendor):
+    vendor.plays(Says(form_text()))
+    vendor.adapter.prepare()
+    assert vendor.bodies == []
+    assert vendor.ask().stop is StopReason.END_TURN
+
+
 # --- requests -------------------------------------------------------------------------------
 
 

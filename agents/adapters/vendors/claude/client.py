@@ -52,6 +52,10 @@ class Claude:
             return gathered.reply()
         return ModelReply((), StopReason.CONTEXT_FULL, gathered.usage, role.model)
 
+    def prepare(self) -> None:
+        """Load the SDK and make the client; `VendorError` without a key. Nothing is asked."""
+        _ = self._client
+
     def close(self) -> None:
         """Give the connections back; the next call opens new ones."""
         client = self.__dict__.pop("_client", None)
