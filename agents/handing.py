@@ -13,7 +13,9 @@ from dsupport.contract.tools import ToolCall, ToolResult, ToolSpec
 def check_hand_over(form: AnswerForm, spec: ToolSpec | None) -> list[Problem]:
     """Return what is wrong with the wish before anybody reads the draft."""
     if form.hand_over is None:
-        return []
+        if TICKET_HERE not in form.answer:
+            return []
+        return [Problem("bad_hand_over", f"{TICKET_HERE} has no number without hand_over.")]
     if spec is None:
         return [Problem("bad_hand_over", "Nobody can take over here; leave hand_over out.")]
     found = validate(spec, _call(form.hand_over, spec))
@@ -28,8 +30,11 @@ def with_ticket(form: AnswerForm, spec: ToolSpec | None, scope: RunScope, place:
     A ticket that this run has opened already is the ticket. Raises `RunStopped` when none can be
     opened: the run then ends with a person on the path that nothing switches off.
     """
-    if form.hand_over is None or spec is None or scope.evidence.tickets:
-        return form.model_copy(update={"hand_over": None})
+    if form.hand_over is None or spec is None:
+        return form
+    if scope.evidence.tickets:
+        answer = form.answer.replace(TICKET_HERE, scope.evidence.tickets[0])
+        return form.model_copy(update={"answer": answer, "hand_over": None})
     result = call_tool(spec, _call(form.hand_over, spec), scope, f"{place}/ticket")
     if result.is_error or not result.ticket:
         raise RunStopped(StopCause.CHECKS_FAILED, f"no ticket could be opened: {result.data}")

@@ -112,7 +112,7 @@ class RunJournal:
             self._booked_ever.append(attempt.place)
         if booking.code:
             data = {
-                "text": "The model did not answer. Trying again…",
+                "text": "The model did not answer. Going on…",
                 "provider": booking.provider,
                 "code": booking.code,
                 "ms": attempt.ms,

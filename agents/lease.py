@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
+from typing import Any
 from uuid import UUID
 
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.db.models import F
+from django.db.models import CharField, F, Value
 from django.db.models.expressions import CombinedExpression
-from django.db.models.functions import Now
+from django.db.models.functions import Cast, Concat, Now
 
 from agents.models import Run
 from agents.rules import MAX_ATTEMPTS, RunStatus
@@ -47,7 +48,9 @@ def claim_run(run_id: UUID, owner: str) -> Hold | None:
         .filter(pk=run_id, attempt__lt=MAX_ATTEMPTS)
         .update(
             status=RunStatus.RUNNING,
-            lease_owner=owner,
+            # The version makes each claim's name its own: a hold from before is worth nothing,
+            # also when the same process takes the run again.
+            lease_owner=Concat(Value(f"{owner}#"), Cast("version", CharField())),
             lease_until=_lease_end(),
             attempt=F("attempt") + 1,
             version=F("version") + 1,
@@ -55,45 +58,40 @@ def claim_run(run_id: UUID, owner: str) -> Hold | None:
     )
     if not taken:
         return None
-    attempt = Run.objects.for_worker(run_id).values_list("attempt", flat=True).get()
-    return Hold(run_id, owner, attempt)
+    name, attempt = Run.objects.for_worker(run_id).values_list("lease_owner", "attempt").get()
+    return Hold(run_id, name, attempt)
 
 
 def release_run(hold: Hold) -> None:
     """Give a run back to the queue, for another worker to go on with.
 
-    It does not count as an attempt: attempts bound crashes. An old hold stays worthless, because
-    its owner differs from the next one's.
+    It does not count as an attempt: attempts bound crashes.
     """
-    Run.objects.filter(
-        pk=hold.run_id,
-        lease_owner=hold.owner,
-        attempt=hold.attempt,
-        status=RunStatus.RUNNING,
-    ).update(
-        status=RunStatus.QUEUED,
-        lease_owner="",
-        lease_until=None,
-        attempt=F("attempt") - 1,
-        version=F("version") + 1,
-    )
+    _give_back(hold)
 
 
 def postpone_run(hold: Hold, seconds: float) -> None:
     """Lay a run aside: nobody may take it before then. It is no attempt, and counted as a wait."""
-    Run.objects.filter(
+    _give_back(hold, not_before=Now() + timedelta(seconds=seconds), waits=F("waits") + 1)
+
+
+def _give_back(hold: Hold, **fields: Any) -> None:
+    _held(hold).update(
+        status=RunStatus.QUEUED,
+        lease_owner="",
+        lease_until=None,
+        attempt=F("attempt") - 1,
+        version=F("version") + 1,
+        **fields,
+    )
+
+
+def _held(hold: Hold) -> Any:
+    return Run.objects.filter(
         pk=hold.run_id,
         lease_owner=hold.owner,
         attempt=hold.attempt,
         status=RunStatus.RUNNING,
-    ).update(
-        status=RunStatus.QUEUED,
-        lease_owner="",
-        lease_until=None,
-        not_before=Now() + timedelta(seconds=seconds),
-        attempt=F("attempt") - 1,
-        waits=F("waits") + 1,
-        version=F("version") + 1,
     )
 
 
@@ -132,12 +130,7 @@ class Heartbeat:
         """Extend what is still ours; a lost lease is found by the next write of the run."""
         try:
             for hold in held:
-                Run.objects.filter(
-                    pk=hold.run_id,
-                    lease_owner=hold.owner,
-                    attempt=hold.attempt,
-                    status=RunStatus.RUNNING,
-                ).update(lease_until=_lease_end())
+                _held(hold).update(lease_until=_lease_end())
         except DatabaseError as error:
             log.warning("leases.not_extended", error=str(error))
         finally:

@@ -73,6 +73,27 @@ def test_wish_that_no_ticket_can_come_of_goes_back_to_the_writer(desk, wish):
     assert tickets() == ["complaint"]
 
 
+def test_place_for_a_number_without_a_wish_goes_back_to_the_writer(desk):
+    sent = desk.say("This is a disgrace")
+    bare = {**SORRY, "hand_over": None}
+    assert desk.run(sent.run_id, ScriptedModel([fills(bare), fills(SORRY), YES])) == "handed_over"
+    assert desk.said("assistant") == ["I am sorry. Ticket TKT-1001 is with our team."]
+
+
+def test_ticket_of_a_tool_fills_the_place_for_the_number(desk):
+    sent = desk.say("This is a disgrace")
+    both = {
+        **SORRY,
+        "answer": "I am sorry: TKT-1001. Keep {ticket}.",
+        "escalated": True,
+        "ticket_id": "TKT-1001",
+    }
+    script = [calls(("create_ticket", WISH)), fills(both), YES]
+    assert desk.run(sent.run_id, ScriptedModel(script)) == "handed_over"
+    assert desk.said("assistant") == ["I am sorry: TKT-1001. Keep TKT-1001."]
+    assert tickets() == ["complaint"]
+
+
 def test_ticket_that_a_tool_has_opened_is_the_ticket(desk):
     sent = desk.say("This is a disgrace")
     opened = calls(("create_ticket", WISH))

@@ -11,9 +11,10 @@ from django.db.models.functions import Now
 from agents import services
 from agents.adapters.scripted import ScriptedModel, calls, fills, says
 from agents.errors import RunOver
-from agents.lease import claim_run
+from agents.lease import claim_run, release_run
 from agents.models import Conversation, Message, Run, Step
 from agents.rules import Limits
+from agents.store import write
 from agents.tracing import build_tree
 from dsupport.contract.errors import PortError
 from dsupport.contract.llm import ModelReply, StopReason
@@ -265,6 +266,18 @@ def test_ending_worker_lets_go_at_the_next_step_and_another_goes_on(desk):
     assert "search_kb" in str(second.requests[0].messages)  # the journal kept the step
     assert desk.types().count("run.started") == 1
     assert len(desk.said("assistant")) == 1
+
+
+def test_process_that_takes_a_run_again_has_another_hold(desk):
+    sent = desk.say("hello")
+    first = claim_run(sent.run_id, "w1")
+    release_run(first)
+    second = claim_run(sent.run_id, "w1")
+    assert (first.attempt, second.attempt) == (1, 1)
+    assert first.owner != second.owner
+    assert not write(first, [], []).held
+    release_run(first)  # an old hold gives nothing back either
+    assert write(second, [], []).held
 
 
 def test_ending_worker_takes_no_run(desk):
