@@ -17,7 +17,12 @@ const api = createApi({ base: config.api, shop });
 const store = createStore(shop);
 const bar = new LinkBar(() => retry());
 
-const session = api.session();
+let session = api.session();
+let settle;
+/** Who is asking is known, also to a page around this one. */
+const settled = new Promise((resolve) => {
+  settle = resolve;
+});
 
 const desk = new Desk({
   api,
@@ -25,7 +30,7 @@ const desk = new Desk({
   config,
   // The first request of a new visitor brings the cookie; a conversation opened beside it would
   // belong to somebody else.
-  ready: session.catch(() => {}),
+  ready: settled,
   hooks: {
     stage,
     link: (down) => {
@@ -165,10 +170,11 @@ document.addEventListener("visibilitychange", () => {
 
 async function start() {
   document.documentElement.classList.remove("no-script");
+  if (config.embedded) await frame();
+  else if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").catch(() => {});
+  session.catch(() => {}).then(settle);
   desk.resume();
   if (fine) composer.focus();
-  if (config.embedded) frame();
-  else if ("serviceWorker" in navigator) navigator.serviceWorker.register("/sw.js").catch(() => {});
   try {
     account.show(await session);
   } catch {
@@ -176,24 +182,42 @@ async function start() {
   }
 }
 
-/** Join the page of the shop that shows this one in a frame. */
+/** Join the page of the shop that shows this one, and agree with it on who is asking. */
 async function frame() {
   const { Host, offerOwnTab } = await import("./embed.js");
-  host = new Host({ shown: () => fine && composer.focus(), token: vouch });
+  host = new Host({ shown: () => fine && composer.focus() });
+  const token = await host.greeted;
   try {
     if (!(await session).remembered) offerOwnTab(config.page);
-  } catch {
-    // Without a server there is nothing to remember yet.
+    if (token !== undefined) await agree(token);
+  } catch (error) {
+    // Whose talk this is cannot be told now, so none is shown.
+    if (token !== undefined) store.clear();
+    if (token) bar.remark(`You could not be signed in: ${error.message}`);
   }
 }
 
-/** The shop's site says who its visitor is; a token counts once, and a reload sends it again. */
-async function vouch(token) {
-  try {
-    if ((await session).asker !== "signed_in") account.show(await api.token(token));
-  } catch (error) {
-    bar.remark(`You could not be signed in: ${error.message}`);
+/**
+ * Be whom the shop's site names, and nobody else: the last one on this device may be another. A
+ * token counts once; the one that was accepted last comes again with every reload.
+ */
+async function agree(token) {
+  const { asker } = await session;
+  if (token && token === store.vouched.get() && asker === "signed_in") return;
+  if (asker !== "anonymous") {
+    session = api.logout();
+    await session;
   }
+  if (!token) {
+    store.clear();
+    return;
+  }
+  session = api.token(token);
+  await session.catch((error) => {
+    session = api.session();
+    throw error;
+  });
+  store.vouched.set(token);
 }
 
 /** Fetch what a click will want, while there is a network to fetch it from. */

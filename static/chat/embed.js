@@ -2,15 +2,24 @@
 
 import { byId, h, icon } from "./dom.js";
 
+const GREETING = 3000;
+
 /** The page that frames this one; the desk's `frame-ancestors` has already chosen who may. */
 export class Host {
   #origin = "";
   #hooks;
   #shown = true;
+  #greet;
+  /** What the page says of its visitor: nothing, "" for nobody, or a token; resolved once. */
+  greeted = new Promise((resolve) => {
+    this.#greet = resolve;
+  });
 
-  /** `hooks`: shown(), token(text). */
+  /** `hooks`: shown(). */
   constructor(hooks) {
     this.#hooks = hooks;
+    // A page without our script says nothing at all.
+    setTimeout(() => this.#greet(undefined), parent === window ? 0 : GREETING);
     addEventListener("message", (event) => this.#hear(event));
     addEventListener("keydown", (event) => {
       // What is open inside closes first, and keeps the key to itself.
@@ -46,7 +55,7 @@ export class Host {
       this.#shown = true;
       this.#hooks.shown();
     }
-    if (data.type === "hello" && typeof data.token === "string" && data.token) this.#hooks.token(data.token);
+    if (data.type === "hello") this.#greet(typeof data.token === "string" ? data.token : undefined);
   }
 }
 

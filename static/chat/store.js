@@ -1,5 +1,21 @@
 // What survives a reload of this tab: conversation, draft, messages not yet delivered.
 
+function readShared(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function writeShared(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // Then the same token counts as used, and its bearer is signed out.
+  }
+}
+
 export function createStore(shop) {
   const memory = new Map();
   const key = (name) => `dsupport:${shop}:${name}`;
@@ -34,6 +50,11 @@ export function createStore(shop) {
     previous: field("previous", null),
     draft: field("draft", ""),
     outbox: field("outbox", []),
+    vouched: {
+      // Of the token that was accepted last, on every tab: a reload brings the same one again.
+      get: () => readShared(key("vouched")),
+      set: (value) => writeShared(key("vouched"), value),
+    },
     wantsPerson: field("wants-person", false),
     clear() {
       for (const name of ["conversation", "previous", "draft", "outbox", "wants-person"]) {

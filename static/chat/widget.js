@@ -2,8 +2,9 @@
 //
 //   <script src="https://DESK/widget.js" data-shop="SHOP" async></script>
 //
-// It adds one button and, once that is pressed, one frame. `data-token` signs in a customer whom
-// the shop's site knows already. Pages steer it by DSupport.open() and DSupport.close().
+// It adds one button and, once that is pressed, one frame. `data-token` is the shop's signed token
+// for the customer whom its site knows, fresh for each page; empty, it says that nobody is signed in
+// there, and whoever used the chat before on this device is signed out. Pages steer it by DSupport.open() and DSupport.close().
 
 (() => {
   const script = document.currentScript;
@@ -131,7 +132,7 @@
       clearTimeout(timer);
       ready = true;
       note.hidden = true;
-      tell({ type: "hello", token: script.dataset.token ?? "" });
+      tell({ type: "hello", token: script.dataset.token });
       tell({ type: panel.hidden ? "hidden" : "shown" });
     },
     close: hide,

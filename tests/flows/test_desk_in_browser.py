@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import http.server
 import re
+import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 
+import jwt
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
+from dsupport.models import Tenant
+from orders.models import Customer
 from tests.browsers import running_browser
 from tests.demo.running import desk_environment, run, started
 
@@ -18,7 +23,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.process]
 
 
 @pytest.fixture(scope="module")
-def desk(module_demo_db: str, tmp_path_factory) -> Iterator[tuple[str, dict[str, str]]]:
+def desk(
+    module_demo_db: str, tmp_path_factory
+) -> Iterator[tuple[str, dict[str, str], Callable[[str], str]]]:
     """Give the address of a desk that runs with all its processes, and its environment."""
     with (
         desk_environment(module_demo_db, tmp_path_factory.mktemp("desk")) as environment,
@@ -26,7 +33,7 @@ def desk(module_demo_db: str, tmp_path_factory) -> Iterator[tuple[str, dict[str,
     ):
         found = re.search(r"Chat +(http://127\.0\.0\.1:\d+)/", shown)
         assert found
-        yield found[1], environment
+        yield found[1], environment, signer_of("demo")
         process.terminate()
         process.communicate(timeout=90)
 
@@ -45,8 +52,11 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 @contextmanager
-def shop_site(desk_url: str, policy: str = "") -> Iterator[str]:
-    """Serve a page of a shop's site; localhost and 127.0.0.1 are two sites to a browser."""
+def shop_site(desk_url: str, policy: str = "", tag: list[str] | None = None) -> Iterator[str]:
+    """Serve a page of a shop's site; localhost and 127.0.0.1 are two sites to a browser.
+
+    `tag` holds what more the script's tag says, for now.
+    """
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -54,8 +64,9 @@ def shop_site(desk_url: str, policy: str = "") -> Iterator[str]:
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Security-Policy", policy)
             self.end_headers()
-            tag = f'<script src="{desk_url}/widget.js" data-shop="demo" async></script>'
-            self.wfile.write(f"<!doctype html><title>Shop</title><h1>Shop</h1>{tag}".encode())
+            more = tag[0] if tag else ""
+            script = f'<script src="{desk_url}/widget.js" data-shop="demo" {more} async></script>'
+            self.wfile.write(f"<!doctype html><title>Shop</title><h1>Shop</h1>{script}".encode())
 
         def log_message(self, *_: object) -> None:
             pass
@@ -91,7 +102,7 @@ def open_widget(page: Page) -> Frame:
 
 
 def test_widget_shows_nothing_until_its_site_is_listed_and_then_answers_and_remembers(desk, page):
-    url, environment = desk
+    url, environment, _ = desk
     said: list[str] = []
     # Pages with a strict policy of their own need to name the desk, and nothing else.
     with shop_site(url, f"default-src 'none'; script-src {url}; frame-src {url}") as site:
@@ -134,3 +145,61 @@ def assert_refused(page: Page, site: str, said: list[str]) -> None:
     other.clock.run_for(20_000)
     assert f"manage.py widget allow {site} --shop demo" in said[-1]
     other.close()
+
+
+def test_widget_is_for_whom_the_shops_page_names_and_for_nobody_before(desk, page):
+    """Two people use one device: the second one sees nothing of the first."""
+    url, environment, token_for = desk
+    said: list[str] = [""]
+    account = "#account"
+    with shop_site(url, tag=said) as site:
+        assert run(environment, "widget", "allow", site, "--by", "mira").returncode == 0
+        said[0] = f'data-token="{token_for("fleur.hendriks@example.com")}"'
+        for _ in range(2):  # a reload brings the same token again
+            page.goto(site)
+            frame = open_widget(page)
+            expect(frame.locator(account)).to_contain_text("Fleur Hendriks")
+        ask(frame, "Where is my order 1042?")
+        expect(frame.locator(".row--turn .prose")).to_contain_text("1042")
+
+        said[0] = f'data-token="{token_for("fleur.hendriks@example.com")}"'
+        page.goto(site)
+        frame = open_widget(page)
+        expect(frame.locator(account)).to_contain_text("Fleur Hendriks")
+        expect(frame.locator(".row--own")).to_contain_text("1042")  # the talk goes on
+
+        said[0] = f'data-token="{token_for("niamh.osullivan@example.com")}"'
+        page.goto(site)
+        frame = open_widget(page)
+        expect(frame.locator(account)).to_contain_text("Niamh")
+        expect(frame.locator(".row--own")).to_have_count(0)
+
+        for nobody in ('data-token=""', 'data-token="forged.by.somebody"'):
+            said[0] = f'data-token="{token_for("niamh.osullivan@example.com")}"'
+            page.goto(site)
+            frame = open_widget(page)
+            expect(frame.locator(account)).to_contain_text("Niamh")
+            said[0] = nobody
+            page.goto(site)
+            frame = open_widget(page)
+            expect(frame.locator(account)).to_contain_text("Sign in")
+
+
+def signer_of(slug: str) -> Callable[[str], str]:
+    """Return what the shop's site signs tokens with: by a customer's e-mail.
+
+    It reads the database now, because no query is allowed where a browser is being driven.
+    """
+    shop = Tenant.objects.get(slug=slug)
+    known = dict(Customer.objects.for_tenant(shop.pk).values_list("email", "external_id"))
+
+    def token_for(email: str) -> str:
+        claims = {
+            "tenant": slug,
+            "customer": known[email],
+            "exp": datetime.now(UTC) + timedelta(minutes=5),
+            "jti": secrets.token_hex(8),
+        }
+        return jwt.encode(claims, shop.token_secret, algorithm="HS256")
+
+    return token_for
