@@ -87,11 +87,8 @@ def _give_back(hold: Hold, **fields: Any) -> None:
 
 
 def _held(hold: Hold) -> Any:
-    return Run.objects.filter(
-        pk=hold.run_id,
-        lease_owner=hold.owner,
-        attempt=hold.attempt,
-        status=RunStatus.RUNNING,
+    return Run.objects.for_worker(hold.run_id).filter(
+        lease_owner=hold.owner, attempt=hold.attempt, status=RunStatus.RUNNING
     )
 
 
