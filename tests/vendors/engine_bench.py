@@ -1,11 +1,13 @@
 """What the engine costs beside a bare loop on the vendor's SDK, in one process.
 
-    uv run python -m tests.vendors.engine_bench [--runs 60]
+    uv run python -m tests.vendors.engine_bench [--runs 60] [--langgraph]
 
 One run is four model calls and two parallel tools against a fake without latency, which runs in a
 process of its own. `bare` streams the same replies and runs the same tools with nothing around
-them; it is measured first and last, and the lesser of both counts. Processor time is this
-process's, all threads of it. Every figure is the least of three rounds, as milliseconds a run.
+them; it is measured first and last, and the lesser of both counts. `journal` is a waiting run from
+its claim to its end in PostgreSQL; `whole` adds the customer's side, a new conversation and its
+message. Processor time is this process's, all threads of it. Every figure is the least of three
+rounds, as milliseconds a run.
 """
 
 from __future__ import annotations
@@ -16,15 +18,20 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 _LOOK_UP = (("search_kb", {"query": "return"}), ("search_kb", {"query": "send back"}))
 _DRAFT = {"intent": "return_policy", "confidence": 0.9, "sources": [{"doc_id": "returns"}]}
 _BARS = {"guards": {"cpu": 1.15}, "journal": {"cpu": 1.6, "wall": 2.0}}
+_OF_LANGGRAPH = {"cpu": 0.4, "wall": 0.4}
 _ROUNDS = 3
+_THIS = [sys.executable, "-m", "tests.vendors.engine_bench"]
 
 
 def reply_to(body: dict[str, Any]) -> Any:
@@ -58,16 +65,34 @@ class Cost:
     cpu: float
 
 
-def measure(once: Callable[[], None], runs: int) -> Cost:
+def measure(
+    once: Callable[[], None], runs: int, ready: Callable[[int], None] = lambda _runs: None
+) -> Cost:
+    """Return what one run costs; `ready` is told how many come and is not counted."""
+    ready(1)
     once()
     costs = []
     for _ in range(_ROUNDS):
+        ready(runs)
         wall, cpu = time.perf_counter(), time.process_time()
         for _ in range(runs):
             once()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         costs.append(Cost(wall / runs * 1_000, cpu / runs * 1_000))
     return Cost(min(cost.wall for cost in costs), min(cost.cpu for cost in costs))
+
+
+def _offered() -> list[dict[str, Any]]:
+    from tests.agents import engine
+
+    return [
+        {
+            "name": spec.name,
+            "description": spec.description,
+            "input_schema": spec.arguments.model_json_schema(),
+        }
+        for spec in engine.TOOLS.values()
+    ]
 
 
 def bare_loop(url: str) -> Callable[[], None]:
@@ -77,14 +102,7 @@ def bare_loop(url: str) -> Callable[[], None]:
     from tests.agents import engine
 
     client = anthropic.Anthropic(api_key="key", base_url=url, max_retries=0)
-    tools = [
-        {
-            "name": s.name,
-            "description": s.description,
-            "input_schema": s.arguments.model_json_schema(),
-        }
-        for s in engine.TOOLS.values()
-    ]
+    tools: Any = _offered()
     pool = ThreadPoolExecutor(2)
     system = [{"type": "text", "text": "Answer."}]
 
@@ -142,8 +160,8 @@ def guards_alone(url: str) -> Callable[[], None]:
     return once
 
 
-def with_journal(url: str) -> Callable[[], None]:
-    """Return a whole run: claimed, journalled, posted and ended in PostgreSQL."""
+def with_journal(url: str) -> tuple[Callable[[], None], Callable[[int], None]]:
+    """Return a run that is claimed, journalled, posted and ended, and what makes some wait."""
     from agents import services
     from agents.loop import Agent
     from agents.review import Desk
@@ -163,7 +181,9 @@ def with_journal(url: str) -> Callable[[], None]:
         made = clients()
         return type(made)(made.vendor, made.gateway, made.policy, made.room, asked.book)
 
-    def once() -> None:
+    waiting: list[UUID] = []
+
+    def submit() -> None:
         talk = services.open_conversation(principal=visitor, now=clock.now())
         sent = services.submit_message(
             principal=visitor,
@@ -172,8 +192,11 @@ def with_journal(url: str) -> Callable[[], None]:
             now=clock.now(),
             wake=False,
         )
+        waiting.append(sent.run_id)
+
+    def once() -> None:
         status = execute_run(
-            sent.run_id,
+            waiting.pop(),
             Surroundings(
                 owner="bench",
                 crew=around.crew,
@@ -184,12 +207,19 @@ def with_journal(url: str) -> Callable[[], None]:
         )
         assert status == "completed", status
 
-    return once
+    def ready(runs: int) -> None:
+        for _ in range(runs):
+            submit()
+
+    return once, ready
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=60)
+    parser.add_argument(
+        "--langgraph", action="store_true", help="run langgraph beside it; needs uv and PyPI"
+    )
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--measure", metavar="URL", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -201,42 +231,68 @@ def main() -> int:
 
     django.setup()
     if options.measure:
-        return _report(_all_costs(options.measure, options.runs))
-    return _in_a_process_of_its_own(options.runs)
+        costs = _all_costs(options.measure, options.runs)
+        sys.stdout.write(json.dumps({name: asdict(cost) for name, cost in costs.items()}))
+        return 0
+    with _surroundings() as (url, database):
+        costs = _in_a_process_of_its_own(url, database, options.runs)
+        if options.langgraph:
+            costs["langgraph"] = _langgraph(url, database, options.runs)
+            costs["langgraph by SDK"] = _langgraph(url, database, options.runs, "--sdk")
+    return _report(costs)
 
 
-def _in_a_process_of_its_own(runs: int) -> int:
-    """Measure as a worker runs: the project's own settings, with its pool of connections."""
+@contextmanager
+def _surroundings() -> Iterator[tuple[str, str]]:
+    """Yield the address of a fake and the name of a database, both for this benchmark alone."""
     from tests import databases
 
-    this = [sys.executable, "-m", "tests.vendors.engine_bench"]
     name = databases.create_database(databases.empty_template())
     try:
         with subprocess.Popen(
-            [*this, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*_THIS, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as fake:
             assert fake.stdout is not None
-            url = fake.stdout.readline().strip()
-            environment = {
-                **os.environ,
-                "DJANGO_SETTINGS_MODULE": "dsupport.settings",
-                "DATABASE_URL": f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{name}",
-                "DSUPPORT_DB_POOL": "12",
-            }
-            measured = subprocess.run(
-                [*this, "--measure", url, "--runs", str(runs)], env=environment, check=False
-            )
+            yield fake.stdout.readline().strip(), name
             fake.communicate()
-        return measured.returncode
     finally:
         databases.drop_database(name)
 
 
+def _address(variable: str, database: str) -> str:
+    return f"{os.environ[variable].rpartition('/')[0]}/{database}"
+
+
+def _in_a_process_of_its_own(url: str, database: str, runs: int) -> dict[str, Cost]:
+    """Measure as a worker runs: the project's own settings, with its pool of connections."""
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "dsupport.settings",
+        "DATABASE_URL": _address("DATABASE_URL", database),
+        "DSUPPORT_DB_POOL": "12",
+    }
+    command = [*_THIS, "--measure", url, "--runs", str(runs)]
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
+    return {name: Cost(**cost) for name, cost in json.loads(done.stdout).items()}
+
+
+def _langgraph(url: str, database: str, runs: int, *more: str) -> Cost:
+    """Measure langgraph with packages of its own, as the owner of the same database."""
+    script = Path(__file__).with_name("langgraph_bench.py")
+    command = ["uv", "run", "--no-project", "--script", str(script), "--fake", url]
+    command += ["--database", _address("DATABASE_OWNER_URL", database)]
+    command += ["--tools", json.dumps(_offered()), "--runs", str(runs), *more]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    return Cost(**json.loads(done.stdout))
+
+
 def _all_costs(url: str, runs: int) -> dict[str, Cost]:
     first = measure(bare_loop(url), runs)
+    once, ready = with_journal(url)
     costs = {
         "guards": measure(guards_alone(url), runs),
-        "journal": measure(with_journal(url), runs),
+        "journal": measure(once, runs, ready),
+        "whole": measure(lambda: (ready(1), once())[1], runs),
     }
     last = measure(bare_loop(url), runs)
     bare = Cost(min(first.wall, last.wall), min(first.cpu, last.cpu))
@@ -248,16 +304,23 @@ def _report(costs: dict[str, Cost]) -> int:
     bare, missed = costs["bare"], False
     for name, cost in costs.items():
         ratios = {"cpu": cost.cpu / bare.cpu, "wall": cost.wall / bare.wall}
-        bars = _BARS.get(name, {})
-        over = [kind for kind, bar in bars.items() if ratios[kind] > bar]
-        missed = missed or bool(over)
-        wanted = ", ".join(f"{kind} at most {bar}" for kind, bar in bars.items())
-        verdict = f"  {'MISSED' if over else 'pass'} ({wanted})" if bars else ""
-        sys.stdout.write(
-            f"{name:<8} wall {cost.wall:7.2f} ms ({ratios['wall']:.2f})  "
-            f"cpu {cost.cpu:7.2f} ms ({ratios['cpu']:.2f}){verdict}\n"
-        )
+        missed = _row(name, cost, ratios, _BARS.get(name, {})) or missed
+    if "langgraph" in costs:
+        ours, theirs = costs["journal"], costs["langgraph"]
+        ratios = {"cpu": ours.cpu / theirs.cpu, "wall": ours.wall / theirs.wall}
+        missed = _row("ours of langgraph's", ours, ratios, _OF_LANGGRAPH) or missed
     return 1 if missed else 0
+
+
+def _row(name: str, cost: Cost, ratios: dict[str, float], bars: dict[str, float]) -> bool:
+    over = [kind for kind, bar in bars.items() if ratios[kind] > bar]
+    wanted = ", ".join(f"{kind} at most {bar}" for kind, bar in bars.items())
+    verdict = f"  {'MISSED' if over else 'pass'} ({wanted})" if bars else ""
+    sys.stdout.write(
+        f"{name:<19} wall {cost.wall:7.2f} ms ({ratios['wall']:.2f})  "
+        f"cpu {cost.cpu:7.2f} ms ({ratios['cpu']:.2f}){verdict}\n"
+    )
+    return bool(over)
 
 
 if __name__ == "__main__":
