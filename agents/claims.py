@@ -101,6 +101,15 @@ class Facts:
         self._claims: set[tuple[str, str]] = set()
         self._tokens: set[str] = set()
 
+    @classmethod
+    def union(cls, parts: Iterable[Facts]) -> Facts:
+        """Return what any of the parts supports."""
+        whole = cls()
+        for part in parts:
+            whole._claims |= part._claims
+            whole._tokens |= part._tokens
+        return whole
+
     def add_text(self, text: str) -> None:
         """Support everything that this text states."""
         for claim in find_claims(text):

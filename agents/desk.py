@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
+from zoneinfo import ZoneInfo
 
 from dsupport.lib.hours import describe_next_opening, is_open
-from dsupport.models import Tenant
 
 
-def opens_text(tenant: Tenant, now: datetime) -> str:
+class HasHours(Protocol):
+    """A shop with its name and its hours: a `Tenant`, or what a run has read of it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def zone(self) -> ZoneInfo: ...
+    @property
+    def opening_hours(self) -> Mapping[str, Any]: ...
+    @property
+    def holidays(self) -> Sequence[Mapping[str, Any]]: ...
+
+
+def opens_text(tenant: HasHours, now: datetime) -> str:
     """Return when a person is back, such as "Monday 9:00"; empty while the desk is open."""
     if is_open(tenant.opening_hours, tenant.holidays, now, tenant.zone):
         return ""
@@ -18,7 +31,7 @@ def opens_text(tenant: Tenant, now: datetime) -> str:
 
 
 def turn_context(
-    tenant: Tenant,
+    tenant: HasHours,
     *,
     now: datetime,
     asker: Mapping[str, Any],

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
 
 from agents import closings
 from agents.answer import AnswerForm
@@ -17,15 +16,26 @@ from agents.desk import opens_text
 from agents.errors import StopCause
 from agents.evidence import Evidence
 from agents.intents import route_of
+from agents.journal import RunJournal
 from agents.models import Conversation, Message, Run
 from agents.notify import announce
 from agents.rules import MAX_ATTEMPTS, RunStatus
 from agents.scope import RunScope
 from agents.services import message_data
-from agents.store import Hold, NewEvent, append
-from agents.talk import Talk, read_talk
+from agents.store import (
+    Briefing,
+    Ending,
+    Locked,
+    NewEvent,
+    NewMessage,
+    finish,
+    has_newer_words,
+    lock_run,
+    read_briefing,
+)
+from agents.talk import Talk, as_talk
 from dsupport.contract.tools import Source
-from dsupport.models import Tenant
+from dsupport.lib.ids import new_id
 from knowledge.tools import mark_cited
 from tickets.tools import escalate
 
@@ -41,7 +51,13 @@ class Posted(StrEnum):
 
 
 def post_answer(
-    hold: Hold, form: AnswerForm, scope: RunScope, talk: Talk, *, force: bool, now: datetime
+    journal: RunJournal,
+    form: AnswerForm,
+    scope: RunScope,
+    talk: Talk,
+    *,
+    force: bool,
+    now: datetime,
 ) -> Posted:
     """Post a checked answer and end the run, if nothing has changed that forbids it.
 
@@ -50,29 +66,29 @@ def post_answer(
     posts in spite of newer words.
     """
     with transaction.atomic():
-        run = _lock(hold)
+        run = lock_run(journal.hold)
         if run is None:
             return Posted.LOST
-        if run.cancel_asked_at is not None:
+        if run.cancel_asked:
             return Posted.CANCELLED
-        conversation = Conversation.objects.for_run(run).select_for_update().get()
-        if _has_newer_words(conversation, talk) and not force:
+        if has_newer_words(run.conversation_id, talk.upto) and not force:
             return Posted.NEWER_WORDS
         status = RunStatus.HANDED_OVER if form.escalated else RunStatus.COMPLETED
-        document = answer_document(form, scope)
-        if conversation.posture == Conversation.Posture.AUTO:
-            _store_answer(run, document, scope, now)
+        if run.posture == Conversation.Posture.AUTO:
+            document = answer_document(form, scope)
             cited = [(source["doc_id"], source["heading"]) for source in document["sources"]]
-            mark_cited(principal=scope.principal, run_id=str(run.pk), cited=cited)
-            _end(run, status, scope, now=now)
+            mark_cited(principal=scope.principal, run_id=str(journal.hold.run_id), cited=cited)
+            message, events = _answer(document, scope, now)
+            _end(journal, run, Ending(status.value, now), scope, events, message)
         else:
-            _end(run, status, scope, now=now, ending="a_person_answers", detail=form.answer)
+            ending = Ending(status.value, now, "a_person_answers", form.answer)
+            _end(journal, run, ending, scope, [])
     return Posted(status.value)
 
 
 def hand_over(
-    hold: Hold,
-    run: Run,
+    journal: RunJournal,
+    briefing: Briefing,
     scope: RunScope,
     talk: Talk,
     *,
@@ -85,53 +101,46 @@ def hand_over(
     `cause` is None for a fault of ours, which ends the run as failed.
     """
     reason = closings.TICKET_REASON.get(cause, "tool_failure") if cause else "tool_failure"
-    ticket = _open_ticket(run, scope.evidence, talk, reason=reason, now=now)
-    opens = opens_text(Tenant.objects.get(pk=run.tenant_id), now)
-    text = closings.hand_over_text(cause, ticket, opens)
+    ticket = _open_ticket(briefing, scope.evidence, talk, reason=reason, now=now)
+    opens = opens_text(briefing.shop, now)
     status = RunStatus.HANDED_OVER if cause else RunStatus.FAILED
-
-    def post(locked: Run) -> None:
-        escalated = _escalated(reason, ticket, opens, scope.evidence, now)
-        _store_system(locked, text, ticket, now, before=[escalated])
-        ending = cause.value if cause else "fault"
-        _end(locked, status, scope, now=now, ending=ending, detail=detail)
-
-    return _finish(hold, post, status)
+    message, said = _system(closings.hand_over_text(cause, ticket, opens), ticket, now)
+    events = [_escalated(reason, ticket, opens, scope.evidence, now), said]
+    ending = Ending(status.value, now, cause.value if cause else "fault", detail)
+    return _finish(journal, ending, scope, events, message)
 
 
-def finish_cancelled(hold: Hold, scope: RunScope, *, now: datetime) -> str | None:
+def finish_cancelled(journal: RunJournal, scope: RunScope, *, now: datetime) -> str | None:
     """End a run that somebody cancelled; what was already done is told."""
-    text = closings.cancelled_text(scope.evidence.tickets)
-
-    def post(locked: Run) -> None:
-        _store_system(locked, text, "", now)
-        _end(locked, RunStatus.CANCELLED, scope, now=now, ending="cancelled")
-
-    return _finish(hold, post, RunStatus.CANCELLED)
+    message, said = _system(closings.cancelled_text(scope.evidence.tickets), "", now)
+    ending = Ending(RunStatus.CANCELLED.value, now, "cancelled")
+    return _finish(journal, ending, scope, [said], message)
 
 
 def give_up(run_id: UUID, *, now: datetime) -> str | None:
     """End a run that has used up its attempts, with a ticket; None when it is not such a run."""
-    run = (
-        Run.objects.claimable()
-        .filter(pk=run_id, attempt__gte=MAX_ATTEMPTS)
-        .select_related("conversation")
-        .first()
-    )
-    if run is None:
+    spent = Run.objects.claimable().filter(pk=run_id, attempt__gte=MAX_ATTEMPTS)
+    if not spent.exists():
         return None
-    talk = read_talk(run.conversation)
+    briefing = read_briefing(run_id)
+    talk = as_talk(briefing.messages)
     evidence = Evidence(words=talk.words)
-    ticket = _open_ticket(run, evidence, talk, reason="tool_failure", now=now)
-    opens = opens_text(Tenant.objects.get(pk=run.tenant_id), now)
-    text = closings.hand_over_text(None, ticket, opens)
+    ticket = _open_ticket(briefing, evidence, talk, reason="tool_failure", now=now)
+    opens = opens_text(briefing.shop, now)
+    message, said = _system(closings.hand_over_text(None, ticket, opens), ticket, now)
+    escalated = _escalated("tool_failure", ticket, opens, evidence, now)
+    ending = Ending(RunStatus.FAILED.value, now, "attempts_used_up")
     with transaction.atomic():
-        locked = Run.objects.claimable().select_for_update().filter(pk=run_id).first()
-        if locked is None:
+        if spent.select_for_update(no_key=True).first() is None:
             return None
-        escalated = _escalated("tool_failure", ticket, opens, evidence, now)
-        _store_system(locked, text, ticket, now, before=[escalated])
-        _end(locked, RunStatus.FAILED, None, now=now, ending="attempts_used_up")
+        seq = finish(
+            run_id,
+            briefing.conversation_id,
+            ending,
+            events=[escalated, said, _finished(ending, None)],
+            message=message,
+        )
+        transaction.on_commit(lambda: announce(briefing.conversation_id, seq))
     return RunStatus.FAILED.value
 
 
@@ -187,7 +196,9 @@ def _resolve(doc_id: str, heading: str, evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _open_ticket(run: Run, evidence: Evidence, talk: Talk, *, reason: str, now: datetime) -> str:
+def _open_ticket(
+    briefing: Briefing, evidence: Evidence, talk: Talk, *, reason: str, now: datetime
+) -> str:
     """Open the ticket of an ending, or take the one that this run has opened already."""
     if evidence.tickets:
         return evidence.tickets[0]
@@ -197,57 +208,40 @@ def _open_ticket(run: Run, evidence: Evidence, talk: Talk, *, reason: str, now: 
         reason=reason,
         summary=f"The assistant could not finish. The customer wrote: {words[:1_500]}",
         order_number=None,
-        conversation_id=str(run.conversation_id),
-        run_id=str(run.pk),
-        key=f"{run.pk}/ending",
+        conversation_id=str(briefing.conversation_id),
+        run_id=str(briefing.run_id),
+        key=f"{briefing.run_id}/ending",
         now=now,
         evidence=evidence_document(evidence),
     )
     return result.ticket
 
 
-def _lock(hold: Hold) -> Run | None:
-    run: Run | None = (
-        Run.objects.for_worker(hold.run_id)
-        .select_for_update()
-        .filter(lease_owner=hold.owner, attempt=hold.attempt, status=RunStatus.RUNNING)
-        .first()
-    )
-    return run
-
-
-def _finish(hold: Hold, post: Callable[[Run], None], status: RunStatus) -> str | None:
+def _finish(
+    journal: RunJournal,
+    ending: Ending,
+    scope: RunScope,
+    events: list[NewEvent],
+    message: NewMessage,
+) -> str | None:
     with transaction.atomic():
-        run = _lock(hold)
+        run = lock_run(journal.hold)
         if run is None:
             return None
-        Conversation.objects.for_run(run).select_for_update().get()
-        post(run)
-    return status.value
+        _end(journal, run, ending, scope, events, message)
+    return ending.status
 
 
-def _has_newer_words(conversation: Conversation, talk: Talk) -> bool:
-    return (
-        Message.objects.for_conversation(conversation)
-        .filter(author=Message.Author.CUSTOMER, seq__gt=talk.upto)
-        .exists()
-    )
-
-
-def _store_answer(run: Run, document: dict[str, Any], scope: RunScope, now: datetime) -> None:
-    message = Message(
-        conversation_id=run.conversation_id,
-        run=run,
-        author=Message.Author.ASSISTANT,
-        text=document["answer"],
-        form=document,
-        created_at=now,
-    )
-    needs = "identity" if _needs_identity(document, scope) else None
+def _answer(
+    document: dict[str, Any], scope: RunScope, now: datetime
+) -> tuple[NewMessage, list[NewEvent]]:
+    """Return the answer's message and what the stream says of it."""
+    answer = Message.Author.ASSISTANT
+    message = NewMessage(new_id(), answer, document["answer"], document, "answer")
     data = {
         **document,
-        "message_id": str(message.pk),
-        "needs": needs,
+        "message_id": str(message.id),
+        "needs": "identity" if _needs_identity(document, scope) else None,
         "notice": scope.meter.notice,
     }
     events = [NewEvent("answer", data, now, key="answer")]
@@ -255,8 +249,15 @@ def _store_answer(run: Run, document: dict[str, Any], scope: RunScope, now: date
         opens = str(scope.context.get("desk_opens", ""))
         reason = _ticket_reason(scope.evidence)
         events.insert(0, _escalated(reason, document["ticket_id"], opens, scope.evidence, now))
-    message.seq = append(run.conversation_id, events, run_id=run.pk, now=now)[-1]
-    message.save(force_insert=True)
+    return message, events
+
+
+def _system(text: str, ticket: str, now: datetime) -> tuple[NewMessage, NewEvent]:
+    """Return a message of the desk itself and what the stream says of it."""
+    form = {"ticket_id": ticket} if ticket else None
+    message = Message(id=new_id(), author=Message.Author.SYSTEM, text=text)
+    said = NewEvent("message", message_data(message), now, key="closing")
+    return NewMessage(message.pk, message.author, text, form, "message"), said
 
 
 def _needs_identity(document: dict[str, Any], scope: RunScope) -> bool:
@@ -279,53 +280,35 @@ def _escalated(reason: str, ticket: str, opens: str, evidence: Evidence, now: da
     return NewEvent("escalated", data, now, key="escalated")
 
 
-def _store_system(
-    run: Run, text: str, ticket: str, now: datetime, *, before: list[NewEvent] | None = None
-) -> None:
-    message = Message(
-        conversation_id=run.conversation_id,
-        run=run,
-        author=Message.Author.SYSTEM,
-        text=text,
-        form={"ticket_id": ticket} if ticket else None,
-        created_at=now,
-    )
-    said = NewEvent("message", message_data(message), now, key="closing")
-    message.seq = append(run.conversation_id, [*(before or []), said], run_id=run.pk, now=now)[-1]
-    message.save(force_insert=True)
-
-
 def _end(
-    run: Run,
-    status: RunStatus,
-    scope: RunScope | None,
-    *,
-    now: datetime,
-    ending: str = "",
-    detail: str = "",
+    journal: RunJournal,
+    run: Locked,
+    ending: Ending,
+    scope: RunScope,
+    events: list[NewEvent],
+    message: NewMessage | None = None,
 ) -> None:
     """Write the end of a locked run and say so; hints go out when the transaction commits."""
-    usage = scope.meter.usage if scope else None
-    Run.objects.filter(pk=run.pk).update(
-        status=status,
-        ending=ending,
-        detail=detail,
-        finished_at=now,
-        lease_owner="",
-        lease_until=None,
-        version=F("version") + 1,
-        model_calls=usage.model_calls if usage else F("model_calls"),
-        input_tokens=usage.input_tokens if usage else F("input_tokens"),
-        output_tokens=usage.output_tokens if usage else F("output_tokens"),
-        cost=usage.cost if usage else F("cost"),
+    ending = replace(ending, usage=scope.meter.usage)
+    seq = finish(
+        journal.hold.run_id,
+        run.conversation_id,
+        ending,
+        events=[*events, _finished(ending, scope)],
+        message=message,
+        pending=journal.take(),
+        attempt=journal.hold.attempt,
     )
+    transaction.on_commit(lambda: announce(run.conversation_id, seq))
+
+
+def _finished(ending: Ending, scope: RunScope | None) -> NewEvent:
+    usage = ending.usage
     data = {
-        "status": status.value,
-        "ending": ending,
+        "status": ending.status,
+        "ending": ending.ending,
         "ms": round(scope.elapsed() * 1000) if scope else None,
         "model_calls": usage.model_calls if usage else None,
         "cost": usage.cost if usage else None,
     }
-    finished = NewEvent("run.finished", data, now, key="end")
-    seq = append(run.conversation_id, [finished], run_id=run.pk, now=now)[-1]
-    transaction.on_commit(lambda: announce(run.conversation_id, seq))
+    return NewEvent("run.finished", data, ending.at, key="end")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -11,13 +12,18 @@ from agents.claims import Facts, collect_facts
 from dsupport.contract.tools import Source, ToolResult
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Seen:
     """One tool result of this run."""
 
     place: str
     tool: str
     result: ToolResult
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Return what the result supports; the report of another agent supports nothing."""
+        return collect_facts([], [] if self.tool in DELEGATES else [self.result.data])
 
 
 @dataclass
@@ -75,12 +81,12 @@ class Evidence:
 
         Without `articles`, what only help articles state is left out.
         """
-        data = [
-            item.result.data
-            for item in self.seen
-            if (articles or item.result.trust != "article") and item.tool not in DELEGATES
-        ]
-        return collect_facts([*self.earlier_words, *self.words], [*data, dict(self.context)])
+        seen = [item for item in self.seen if articles or item.result.trust != "article"]
+        return Facts.union([self._given, *(item.facts for item in seen)])
+
+    @cached_property
+    def _given(self) -> Facts:
+        return collect_facts([*self.earlier_words, *self.words], [dict(self.context)])
 
 
 # Results of these are reports written by a model: what they rest on is already evidence.

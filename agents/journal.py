@@ -13,8 +13,8 @@ from pydantic import TypeAdapter
 
 from agents.errors import RunStopped, StopCause
 from agents.metered import Booking
-from agents.models import Event, Step
-from agents.store import Hold, NewAttempt, NewEvent, NewStep, Written, write
+from agents.models import Step
+from agents.store import Briefing, Hold, NewAttempt, NewStep, Pending, write
 from agents.tracing import Tracer
 from dsupport.contract.llm import ModelReply
 from dsupport.contract.tools import ToolResult
@@ -27,38 +27,35 @@ _RESULT = TypeAdapter(ToolResult)
 class RunJournal:
     """The journal of one attempt at a run. Safe to use from the parallel calls of a turn.
 
-    `announce` is told the stream's last number after each write; `clock` gives the shop's
-    time; `release` gives the database connection back before a call that may take long.
+    What happens is kept until somebody settles it, which is one round trip: before a model is
+    asked, before tools act, and around whatever writes. `announce` is told the stream's last
+    number after each write; `clock` gives the shop's time; `release` gives the database
+    connection back.
     """
 
     def __init__(
         self,
         hold: Hold,
+        briefing: Briefing,
         *,
         clock: Callable[[], datetime],
         announce: Callable[[int], None],
         release: Callable[[], None],
     ) -> None:
-        self._hold = hold
+        self.hold = hold
         self.owner_key = ""  # who is asking, for the ledger
+        self._new_steps: list[NewStep] = []
         self._booked: list[NewAttempt] = []
         self._booked_ever: list[str] = []  # the places, to tell attempts apart
-        self._booking = Lock()
+        self._lock = Lock()
         self._clock = clock
         self._announce = announce
         self._release = release
         self.lost = False
-        self.cancel_asked = False
+        self.cancel_asked = briefing.cancel_asked
         self.resumed = 0
-        self._steps: dict[str, Any] = dict(
-            Step.objects.for_run(hold.run_id).values_list("place", "result")
-        )
-        self.trace = Tracer(
-            hold.run_id,
-            clock=clock,
-            publish=self._publish,
-            known=Event.objects.for_run(hold.run_id).values_list("key", flat=True),
-        )
+        self._steps = briefing.steps
+        self.trace = Tracer(hold.run_id, clock=clock, known=briefing.said)
 
     def model(self, place: str, ask: Callable[[], ModelReply]) -> ModelReply:
         """Return the recorded reply of a model call, or make the call and record it."""
@@ -83,30 +80,35 @@ class RunJournal:
             "text": "Thinking…",
             "tools": [call.name for call in reply.calls],
         }
-        self.trace.hold("model.called", data, place=place)
-        self._record(
-            NewStep(place, Step.Kind.MODEL, _REPLY.dump_python(reply, mode="json"), self._clock())
-        )
+        self.trace.emit("model.called", data, place=place)
+        self._keep(place, Step.Kind.MODEL, _REPLY.dump_python(reply, mode="json"))
         return reply
 
-    def tool(self, place: str, act: Callable[[], ToolResult]) -> ToolResult:
-        """Return the recorded result of a tool call, or make the call and record it."""
+    def tool(
+        self, place: str, act: Callable[[], ToolResult], *, writes: bool = False
+    ) -> ToolResult:
+        """Return the recorded result of a tool call, or make the call and record it.
+
+        One that writes is settled before and after it acts.
+        """
         if place in self._steps:
             self.resumed += 1
             return _RESULT.validate_python(self._steps[place])
+        if writes:
+            self.settle()
         result = act()
-        self._record(
-            NewStep(place, Step.Kind.TOOL, _RESULT.dump_python(result, mode="json"), self._clock())
-        )
+        self._keep(place, Step.Kind.TOOL, _RESULT.dump_python(result, mode="json"))
+        if writes:
+            self.settle()
         return result
 
     def book(self, booking: Booking) -> None:
-        """Book one attempt at a vendor. One that failed is told and stored at once.
+        """Book one attempt at a vendor. One that failed is told and written at once.
 
-        One that brought a reply is stored together with the step it belongs to.
+        One that brought a reply is written together with the step it belongs to.
         """
         attempt = self._attempt(booking)
-        with self._booking:
+        with self._lock:
             self._booked.append(attempt)
             number = sum(1 for other in self._booked_ever if other == attempt.place)
             self._booked_ever.append(attempt.place)
@@ -118,8 +120,9 @@ class RunJournal:
                 "ms": attempt.ms,
                 "cost": attempt.cost,
             }
-            where = f"{attempt.place}#{self._hold.attempt}.{number}"
+            where = f"{attempt.place}#{self.hold.attempt}.{number}"
             self.trace.emit("model.failed", data, place=where)
+            self.settle()
 
     def _attempt(self, booking: Booking) -> NewAttempt:
         return NewAttempt(
@@ -143,20 +146,31 @@ class RunJournal:
             return StopCause.LOST
         return StopCause.CANCELLED if self.cancel_asked else None
 
-    def _record(self, step: NewStep) -> None:
-        self._note(write(self._hold, self.trace.take(), [step], self._take_booked()))
-
-    def _publish(self, events: list[NewEvent]) -> None:
-        self._note(write(self._hold, events, [], self._take_booked()))
-
-    def _take_booked(self) -> list[NewAttempt]:
-        with self._booking:
-            booked, self._booked = self._booked, []
-        return booked
-
-    def _note(self, written: Written) -> None:
-        if not written.held:
-            self.lost = True
+    def settle(self) -> None:
+        """Write down what has happened; `RunStopped(LOST)` when the hold no longer stands."""
+        if not self.flush():
             raise RunStopped(StopCause.LOST)
-        self.cancel_asked = self.cancel_asked or written.cancel_asked
-        self._announce(written.last_seq)
+
+    def flush(self) -> bool:
+        """Write down what has happened; tell whether the hold stands, as far as is known."""
+        pending = self.take()
+        if pending:
+            written = write(self.hold, pending)
+            self._release()
+            self.lost = self.lost or not written.held
+            self.cancel_asked = self.cancel_asked or written.cancel_asked
+            if written.held and pending.events:
+                self._announce(written.last_seq)
+        return not self.lost
+
+    def take(self) -> Pending:
+        """Return what is not written yet, for the statement that will write it."""
+        with self._lock:
+            steps, self._new_steps = self._new_steps, []
+            booked, self._booked = self._booked, []
+        return Pending(self.trace.take(), steps, booked)
+
+    def _keep(self, place: str, kind: str, result: dict[str, Any]) -> None:
+        step = NewStep(place, kind, result, self._clock())
+        with self._lock:
+            self._new_steps.append(step)

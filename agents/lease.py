@@ -8,7 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -16,13 +16,14 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.db.models import CharField, F, Value
+from django.db.models import F
 from django.db.models.expressions import CombinedExpression
-from django.db.models.functions import Cast, Concat, Now
+from django.db.models.functions import Now
 
 from agents.models import Run
-from agents.rules import MAX_ATTEMPTS, RunStatus
-from agents.store import Hold
+from agents.rules import RunStatus
+from agents.store import Hold, claim
+from agents.tracing import RUN_PLACE, span_id
 
 log = structlog.get_logger(__name__)
 
@@ -38,28 +39,19 @@ def _lease_end() -> CombinedExpression:
     return Now() + timedelta(seconds=settings.DSUPPORT_LEASE_SECONDS)
 
 
-def claim_run(run_id: UUID, owner: str) -> Hold | None:
-    """Take a run by one conditional update; None when somebody else has it or it is over.
+def claim_run(run_id: UUID, owner: str, now: datetime) -> Hold | None:
+    """Take a run and say so in its stream; None when somebody else has it or it is over.
 
-    A run that has used up its attempts is not taken (see `services.give_up`).
+    A run that has used up its attempts is not taken (see `endings.give_up`).
     """
-    taken = (
-        Run.objects.claimable()
-        .filter(pk=run_id, attempt__lt=MAX_ATTEMPTS)
-        .update(
-            status=RunStatus.RUNNING,
-            # The version makes each claim's name its own: a hold from before is worth nothing,
-            # also when the same process takes the run again.
-            lease_owner=Concat(Value(f"{owner}#"), Cast("version", CharField())),
-            lease_until=_lease_end(),
-            attempt=F("attempt") + 1,
-            version=F("version") + 1,
-        )
+    return claim(
+        run_id,
+        owner,
+        seconds=settings.DSUPPORT_LEASE_SECONDS,
+        text="Reading your message…",
+        span=span_id(run_id, RUN_PLACE),
+        now=now,
     )
-    if not taken:
-        return None
-    name, attempt = Run.objects.for_worker(run_id).values_list("lease_owner", "attempt").get()
-    return Hold(run_id, name, attempt)
 
 
 def release_run(hold: Hold) -> None:

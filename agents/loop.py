@@ -5,15 +5,14 @@ Pure: model, tools, journal, trace and time are passed in. It knows no vendor an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from pydantic import BaseModel
 
 from agents.errors import RunStopped, StopCause
 from agents.scope import RunScope
-from agents.toolbox import as_part, call_key, call_tool
+from agents.toolbox import as_part, call_key, prepare_call
 from dsupport.contract.llm import ChatMessage, ModelReply, ModelRequest, StopReason
 from dsupport.contract.tools import ToolCall, ToolResult, ToolSpec
 
@@ -97,15 +96,14 @@ def _ask(
 def _run_tools(
     agent: Agent, reply: ModelReply, scope: RunScope, place: str, failed: set[str]
 ) -> ChatMessage:
-    """Run the calls of one turn beside each other; results stand in the order asked."""
-    scope.check()
+    """Judge the calls of one turn, then run them beside each other, in the order asked."""
     for call in reply.calls:
         if call_key(call) in failed:
             raise RunStopped(StopCause.REPEATED_CALL, f"{agent.role} repeated {call.name}")
     work = [
-        partial(_answer_call, agent, call, scope, f"{place}.{index}")
-        for index, call in enumerate(reply.calls)
+        _prepare(agent, call, scope, f"{place}.{index}") for index, call in enumerate(reply.calls)
     ]
+    scope.check()
     results = scope.parallel(work)
     failed.update(
         call_key(call) for call, result in zip(reply.calls, results, strict=True) if result.is_error
@@ -114,15 +112,15 @@ def _run_tools(
     return ChatMessage("user", tuple(parts))
 
 
-def _answer_call(agent: Agent, call: ToolCall, scope: RunScope, place: str) -> ToolResult:
+def _prepare(agent: Agent, call: ToolCall, scope: RunScope, place: str) -> Callable[[], ToolResult]:
     specialist = agent.delegates.get(call.name)
     spec = agent.tools.get(call.name)
     if specialist is None or spec is None:
-        return call_tool(spec, call, scope, place)
+        return prepare_call(spec, call, scope, place)
     delegate = replace(
         spec, body=lambda arguments, _context: _consult(specialist, arguments.task(), scope, place)
     )
-    return call_tool(delegate, call, scope, place, journalled=False)
+    return prepare_call(delegate, call, scope, place, journalled=False)
 
 
 def _consult(specialist: Agent, task: str, scope: RunScope, place: str) -> ToolResult:

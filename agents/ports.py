@@ -21,7 +21,18 @@ class Journal(Protocol):
 
     def model(self, place: str, ask: Callable[[], ModelReply]) -> ModelReply: ...
 
-    def tool(self, place: str, act: Callable[[], ToolResult]) -> ToolResult: ...
+    def tool(
+        self, place: str, act: Callable[[], ToolResult], *, writes: bool = False
+    ) -> ToolResult:
+        """Carry out a call once. One that writes finds everything before it on record."""
+        ...
+
+    def settle(self) -> None:
+        """Write down what has happened so far, before anything that may take long.
+
+        Raises `RunStopped` when the run belongs to somebody else by now.
+        """
+        ...
 
 
 class Trace(Protocol):

@@ -40,7 +40,7 @@ class Asking:
 
     `book` is told of every attempt. `private` are lines of the asker that no vendor need see.
     `may_wait` says whether this run may still be laid aside when a vendor asks for patience; it
-    is, once.
+    is, once. `release` gives the database connection back, before a vendor is asked.
     """
 
     provider: str
@@ -50,6 +50,7 @@ class Asking:
     book: Callable[[Booking], None]
     may_wait: bool = False
     private: Sequence[str] = ()
+    release: Callable[[], None] = lambda: None
 
 
 def client_for(asking: Asking) -> LLMClient:
@@ -67,11 +68,14 @@ def client_for(asking: Asking) -> LLMClient:
 
 def _why_offline(asking: Asking) -> str:
     """Return why the model is not to be asked at all, or nothing."""
-    if is_off("model", asking.tenant_id):
-        return MODEL_OFF
-    if budget_spent(tenant_id=asking.tenant_id, owner_key=asking.owner_key, now=asking.now()):
-        return BUDGET_SPENT
-    return ""
+    try:
+        if is_off("model", asking.tenant_id):
+            return MODEL_OFF
+        if budget_spent(tenant_id=asking.tenant_id, owner_key=asking.owner_key, now=asking.now()):
+            return BUDGET_SPENT
+        return ""
+    finally:
+        asking.release()
 
 
 @dataclass(frozen=True)

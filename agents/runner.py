@@ -28,17 +28,17 @@ from agents.guardrails import GUARDRAILS
 from agents.intents import intent_labels
 from agents.journal import RunJournal
 from agents.lease import claim_run, heartbeat, postpone_run, release_run
-from agents.models import Run
 from agents.notify import announce
 from agents.ports import Crew
 from agents.providers import Asking, client_for
 from agents.review import Desk, produce_answer
 from agents.rules import Limits
 from agents.scope import Meter, RunScope
-from agents.store import Hold
-from agents.talk import Talk, read_talk
+from agents.store import Briefing, Hold, read_briefing
+from agents.talk import Talk, as_talk
 from agents.threads import Threads
 from agents.toolkit import all_tools
+from agents.tracing import RUN_PLACE
 from dsupport.contract.llm import LLMClient
 from dsupport.contract.principal import Principal
 from dsupport.contract.tools import ToolContext
@@ -96,7 +96,7 @@ def execute_run(run_id: UUID, around: Surroundings) -> str | None:
     """
     if around.draining():
         return None  # its owner's name must not claim again what it has passed along
-    hold = claim_run(run_id, around.owner)
+    hold = claim_run(run_id, around.owner, around.now())
     if hold is None:
         return endings.give_up(run_id, now=around.now())
     with heartbeat().holding(hold), structlog.contextvars.bound_contextvars(run=str(run_id)):
@@ -109,19 +109,15 @@ def execute_run(run_id: UUID, around: Surroundings) -> str | None:
 
 
 def _attempt(hold: Hold, around: Surroundings) -> str | None:
-    run = Run.objects.for_worker(hold.run_id).select_related("tenant", "conversation").get()
-    Run.objects.filter(pk=run.pk, started_at=None).update(started_at=around.now())
+    briefing = read_briefing(hold.run_id)
+    announce_here = partial(announce, briefing.conversation_id)
+    announce_here(briefing.last_seq)
     journal = RunJournal(
-        hold,
-        clock=around.now,
-        announce=partial(announce, run.conversation_id),
-        release=around.release,
+        hold, briefing, clock=around.now, announce=announce_here, release=around.release
     )
-    journal.cancel_asked = run.cancel_asked_at is not None
-    work = _Work(run, hold, around, journal, monotonic())
+    work = _Work(briefing, around, journal, monotonic())
     try:
-        with journal.trace.span("run", "desk"):
-            journal.trace.emit("run.started", {"text": "Reading your message…"}, place="run")
+        with journal.trace.span(RUN_PLACE, "desk"):
             return work.answer()
     except RunStopped as stop:
         return work.stop(stop)
@@ -138,12 +134,12 @@ class _Work:
     """One attempt at a run, with what it has gathered so far."""
 
     def __init__(
-        self, run: Run, hold: Hold, around: Surroundings, journal: RunJournal, started: float
+        self, briefing: Briefing, around: Surroundings, journal: RunJournal, started: float
     ) -> None:
-        self.run, self.hold, self.around, self.journal = run, hold, around, journal
+        self.run, self.around, self.journal = briefing, around, journal
         self.started = started
         self.meter = Meter()
-        self.talk: Talk = read_talk(run.conversation)
+        self.talk: Talk = as_talk(briefing.messages)
         journal.owner_key = self.talk.principal.owner_key
         self.scope = self._scope()
 
@@ -153,17 +149,17 @@ class _Work:
             form = self._produce()
             last = round_number == MAX_ROUNDS - 1
             posted = endings.post_answer(
-                self.hold, form, self.scope, self.talk, force=last, now=self.around.now()
+                self.journal, form, self.scope, self.talk, force=last, now=self.around.now()
             )
             if posted is not Posted.NEWER_WORDS:
                 return self._done(posted)
-            self.talk = read_talk(self.run.conversation)
+            self.talk = as_talk(read_briefing(self.run.run_id).messages)
             self.scope = self._scope()
         raise AssertionError("the last round posts")
 
     def stop(self, stop: RunStopped) -> str | None:
         """End the run as its cause asks: let go, pass along, say it was cancelled, or hand over."""
-        if stop.cause is StopCause.LOST:
+        if not self.journal.flush():
             log.info("run.lost")
             return None
         if stop.cause is StopCause.DRAINING:
@@ -173,10 +169,10 @@ class _Work:
             self._lay_aside(float(stop.detail))
             return None
         if stop.cause is StopCause.CANCELLED:
-            return endings.finish_cancelled(self.hold, self.scope, now=self.around.now())
+            return endings.finish_cancelled(self.journal, self.scope, now=self.around.now())
         log.warning("run.stopped", cause=stop.cause.value, detail=stop.detail)
         return endings.hand_over(
-            self.hold,
+            self.journal,
             self.run,
             self.scope,
             self.talk,
@@ -188,8 +184,8 @@ class _Work:
     def _pass_along(self) -> None:
         """Let another worker go on from the journal, at once."""
         log.info("run.passed_along")
-        release_run(self.hold)
-        enqueue("agents.run", run_id=str(self.hold.run_id))
+        release_run(self.journal.hold)
+        enqueue("agents.run", run_id=str(self.run.run_id))
 
     def _lay_aside(self, seconds: float) -> None:
         """Wait for a vendor without a worker; the customer hears of it, and may cancel."""
@@ -197,7 +193,8 @@ class _Work:
         text = f"The model is busy. I go on within {minutes} minute{'s' if minutes > 1 else ''}…"
         self.journal.trace.emit("run.waiting", {"text": text, "seconds": seconds}, place="wait")
         log.info("run.laid_aside", seconds=seconds)
-        postpone_run(self.hold, seconds)
+        if self.journal.flush():
+            postpone_run(self.journal.hold, seconds)
 
     def _stop_asked(self) -> StopCause | None:
         asked = self.journal.stop_asked()
@@ -205,8 +202,10 @@ class _Work:
 
     def fail(self, error: Exception) -> None:
         detail = "".join(traceback.format_exception(error, limit=-6))[-4_000:]
+        if not self.journal.flush():
+            return
         endings.hand_over(
-            self.hold,
+            self.journal,
             self.run,
             self.scope,
             self.talk,
@@ -223,16 +222,17 @@ class _Work:
 
     def _done(self, posted: Posted) -> str | None:
         if posted is Posted.LOST:
+            self.journal.flush()  # what was spent is booked, whoever holds the run now
             return None
         if posted is Posted.CANCELLED:
-            return endings.finish_cancelled(self.hold, self.scope, now=self.around.now())
+            return endings.finish_cancelled(self.journal, self.scope, now=self.around.now())
         return posted.value
 
     def _scope(self) -> RunScope:
         now = self.around.now()
         principal = self.talk.principal
         context = turn_context(
-            self.run.tenant,
+            self.run.shop,
             now=now,
             asker=describe_asker(principal),
             intents=intent_labels(),
@@ -269,14 +269,15 @@ class _Work:
             book=self.journal.book,
             may_wait=self.run.waits == 0,
             private=private_lines(principal) if self.run.provider != "offline" else (),
+            release=self.around.release,
         )
 
     def _tool_context(self, evidence: Evidence, place: str) -> ToolContext:
         return ToolContext(
             principal=self.talk.principal,
             now=self.around.now(),
-            key=f"{self.run.pk}/{place}",
-            run_id=str(self.run.pk),
+            key=f"{self.run.run_id}/{place}",
+            run_id=str(self.run.run_id),
             conversation_id=str(self.run.conversation_id),
             customer_words=tuple(self.talk.words),
             earlier_words=tuple(self.talk.earlier_words),

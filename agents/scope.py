@@ -72,7 +72,8 @@ class RunScope:
         return Situation(self.principal, self.evidence)
 
     def check(self) -> None:
-        """Stop the run when somebody asked for it or when a limit is reached."""
+        """Write down what has happened; stop when somebody asked for it or at a limit."""
+        self.journal.settle()
         cause = self.stop_asked() or find_overrun(self.limits, self.meter.usage, self.elapsed())
         if cause is not None:
             raise RunStopped(cause)

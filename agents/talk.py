@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.context import Said
-from agents.models import Conversation, Message
+from agents.models import Message
+from agents.store import Uttered
 from dsupport.contract.principal import Principal
+
+_ANSWERERS = {Message.Author.ASSISTANT, Message.Author.STAFF}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,29 +28,22 @@ class Talk:
     tickets: frozenset[str]
 
 
-def read_talk(conversation: Conversation) -> Talk:
-    """Read a conversation. What the customer wrote since the last answer is what is being asked."""
-    messages = list(Message.objects.for_conversation(conversation))
-    answered = max(
-        (m.seq for m in messages if m.author in {Message.Author.ASSISTANT, Message.Author.STAFF}),
-        default=0,
-    )
+def as_talk(messages: Sequence[Uttered]) -> Talk:
+    """Return a conversation as a run sees it: what the customer wrote since the last answer is
+    what is being asked. At least one message is the customer's.
+    """
+    answered = max((m.seq for m in messages if m.author in _ANSWERERS), default=0)
     asked = [m for m in messages if m.author == Message.Author.CUSTOMER and m.seq > answered]
     if not asked:
         # Everything was answered by the time the run was taken: read the last words once more.
         asked = [m for m in messages if m.author == Message.Author.CUSTOMER][-1:]
     first = asked[0].seq
     before = [m for m in messages if m.seq < first]
-    tickets = frozenset(filter(None, (_ticket(m) for m in messages)))
     return Talk(
-        past=[Said(m.author, m.text, _ticket(m)) for m in before],
+        past=[Said(m.author, m.text, m.ticket) for m in before],
         words=[m.text for m in asked],
         earlier_words=[m.text for m in before if m.author == Message.Author.CUSTOMER],
         principal=Principal.from_json(asked[-1].principal or {}),
         upto=asked[-1].seq,
-        tickets=tickets,
+        tickets=frozenset(m.ticket for m in messages if m.ticket),
     )
-
-
-def _ticket(message: Message) -> str:
-    return str((message.form or {}).get("ticket_id") or "")

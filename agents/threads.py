@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from functools import partial
 from typing import Any, TypeVar
@@ -13,24 +13,32 @@ from dsupport.contract.errors import PortError
 from dsupport.contract.tools import ToolContext, ToolResult, ToolSpec
 
 Item = TypeVar("Item")
+_NO_LIMIT = 10_000
 
 
 class Threads:
-    """Parallel work in threads. `release` runs at the end of each, to give connections back."""
+    """Parallel work in threads. `release` runs at the end of each, to give connections back.
+
+    Threads are kept and used again. There is no limit that work could wait at for work that
+    waits for it: how many run at once follows from the runs of a process and their tools.
+    """
 
     def __init__(self, release: Callable[[], None]) -> None:
         self._release = release
+        self._pool = ThreadPoolExecutor(_NO_LIMIT, thread_name_prefix="tools")
 
     def __call__(self, work: Sequence[Callable[[], Item]]) -> list[Item]:
         """Run all of it and return the results in the order given; the first failure is raised.
 
-        Everything has ended when this returns, failure or not: nothing goes on unseen.
+        The caller's thread takes the first piece. Everything has ended when this returns,
+        failure or not: nothing goes on unseen.
         """
-        if len(work) == 1:
-            return [work[0]()]
-        with ThreadPoolExecutor(max_workers=max(len(work), 1)) as pool:
-            futures = [self._submit(pool, item) for item in work]
-        return [future.result() for future in futures]
+        others = [self._submit(item) for item in work[1:]]
+        try:
+            first = [item() for item in work[:1]]
+        finally:
+            wait(others)
+        return [*first, *(future.result() for future in others)]
 
     def act(self, spec: ToolSpec, arguments: Any, context: ToolContext) -> ToolResult:
         """Run a tool's body and wait no longer than its limit, unless it writes.
@@ -40,20 +48,17 @@ class Threads:
         """
         if spec.writes:
             return spec.body(arguments, context)
-        pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=spec.name)
         try:
-            future = self._submit(pool, partial(spec.body, arguments, context))
+            future = self._submit(partial(spec.body, arguments, context))
             return future.result(timeout=spec.timeout)
         except FutureTimeout:
             raise PortError(
                 f"{spec.name} did not answer within {spec.timeout:g} s.", code="tool_timeout"
             ) from None
-        finally:
-            pool.shutdown(wait=False)
 
-    def _submit(self, pool: ThreadPoolExecutor, item: Callable[[], Item]) -> Future[Item]:
+    def _submit(self, item: Callable[[], Item]) -> Future[Item]:
         context = contextvars.copy_context()
-        return pool.submit(context.run, self._finish, item)
+        return self._pool.submit(context.run, self._finish, item)
 
     def _finish(self, item: Callable[[], Item]) -> Item:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -30,35 +30,49 @@ def call_key(call: ToolCall) -> str:
     return f"{call.name}({arguments}){call.malformed}"
 
 
-def call_tool(
+def prepare_call(
     spec: ToolSpec | None,
     call: ToolCall,
     scope: RunScope,
     place: str,
     *,
     journalled: bool = True,
-) -> ToolResult:
-    """Answer one call of the model. Nothing it asks for can raise: trouble is an error result.
+) -> Callable[[], ToolResult]:
+    """Judge one call of the model and return what is left to do for its result.
 
-    `RunStopped` passes through, since it ends the whole run.
+    Nothing it asks for can raise: trouble is an error result. `RunStopped` passes through, since
+    it ends the whole run.
     """
     if spec is None:
-        return ToolResult.error(
+        unknown = ToolResult.error(
             ErrorCategory.INVALID_INPUT,
             f"unknown_tool:{call.name[:60]}",
             "Use one of the tools offered.",
         )
+        return lambda: unknown
     arguments = validate(spec, call)
     if isinstance(arguments, ToolResult):
-        return arguments
+        return lambda: arguments
     with scope.trace.span(place, spec.name):
         scope.trace.emit("tool.called", _called(spec, arguments), place=place)
         guarded = _before(spec, arguments, scope, place)
         if isinstance(guarded, ToolResult):
             scope.trace.emit("tool.finished", finished(spec, guarded), place=place)
-            return guarded
-        run = partial(_run, spec, guarded, scope, place)
-        result = scope.journal.tool(place, run) if journalled else run()
+            return lambda: guarded
+    return partial(_carry_out, spec, guarded, scope, place, journalled=journalled)
+
+
+def call_tool(spec: ToolSpec, call: ToolCall, scope: RunScope, place: str) -> ToolResult:
+    """Judge one call and carry it out."""
+    return prepare_call(spec, call, scope, place)()
+
+
+def _carry_out(
+    spec: ToolSpec, arguments: ToolArguments, scope: RunScope, place: str, *, journalled: bool
+) -> ToolResult:
+    with scope.trace.span(place, spec.name):
+        run = partial(_run, spec, arguments, scope, place)
+        result = scope.journal.tool(place, run, writes=spec.writes) if journalled else run()
     scope.evidence.add(place, spec.name, result)
     return result
 

@@ -24,13 +24,18 @@ class Span:
     agent: str
 
 
+RUN_PLACE = "run"  # the root of every run's tree
 _current: ContextVar[Span | None] = ContextVar("current_span", default=None)
 
 
-class Tracer:
-    """Collects events; a full sentence of them leaves through `publish`.
+def span_id(run_id: UUID, place: str) -> str:
+    return hashlib.sha256(f"{run_id}/{place}".encode()).hexdigest()[:16]
 
-    `known` are the keys of events an earlier attempt has already said.
+
+class Tracer:
+    """Collects events until somebody takes them to write them down.
+
+    `known` are the keys of events that have been said already.
     """
 
     def __init__(
@@ -38,12 +43,10 @@ class Tracer:
         run_id: UUID,
         *,
         clock: Callable[[], datetime],
-        publish: Callable[[list[NewEvent]], None],
         known: Collection[str] = (),
     ) -> None:
         self._run_id = run_id
         self._clock = clock
-        self._publish = publish
         self._said = set(known)
         self._waiting: list[NewEvent] = []
         self._lock = Lock()
@@ -51,7 +54,7 @@ class Tracer:
     @contextmanager
     def span(self, place: str, agent: str) -> Iterator[None]:
         parent = _current.get()
-        span = Span(self.span_id(place), parent.id if parent else "", agent)
+        span = Span(span_id(self._run_id, place), parent.id if parent else "", agent)
         token = _current.set(span)
         try:
             yield
@@ -59,13 +62,7 @@ class Tracer:
             _current.reset(token)
 
     def emit(self, type: str, data: Mapping[str, Any], *, place: str) -> None:
-        """Say something now, unless this run has said it before."""
-        event = self._new(type, data, place)
-        if event is not None:
-            self._publish([*self.take(), event])
-
-    def hold(self, type: str, data: Mapping[str, Any], *, place: str) -> None:
-        """Keep something to say together with the next step that is recorded."""
+        """Say something, unless this run has said it before."""
         event = self._new(type, data, place)
         if event is not None:
             with self._lock:
@@ -76,9 +73,6 @@ class Tracer:
         with self._lock:
             waiting, self._waiting = self._waiting, []
         return waiting
-
-    def span_id(self, place: str) -> str:
-        return hashlib.sha256(f"{self._run_id}/{place}".encode()).hexdigest()[:16]
 
     def _new(self, type: str, data: Mapping[str, Any], place: str) -> NewEvent | None:
         key = f"{place}|{type}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,8 @@ from time import perf_counter
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
+
+from django.db import connection
 
 from dsupport.contract.errors import InvalidInput
 from dsupport.contract.principal import Principal
@@ -134,15 +137,31 @@ def replay(trace_id: str | UUID, *, principal: Principal) -> Replay:
     return Replay(not differences, tuple(found), band, differences)
 
 
+# One statement, since it stands in the transaction that posts an answer.
+_MARK_CITED = """
+UPDATE knowledge_retrievaltrace SET hits = (
+    SELECT COALESCE(jsonb_agg(hit || jsonb_build_object('cited',
+        (hit ->> 'shown')::boolean AND EXISTS (
+            SELECT 1 FROM jsonb_array_elements(%(cited)s::jsonb) AS cited
+            WHERE cited ->> 0 = hit ->> 'doc_id' AND cited ->> 1 = hit ->> 'heading'))
+        ORDER BY place), '[]')
+    FROM jsonb_array_elements(hits) WITH ORDINALITY AS item (hit, place))
+WHERE tenant_id = %(tenant)s AND run_id = %(run)s AND run_id <> ''
+"""
+
+
 def mark_cited(*, principal: Principal, run_id: str, cited: Sequence[tuple[str, str]]) -> int:
     """Note on a run's traces which `(doc_id, heading)` its answer cited; return how many traces."""
-    traces = list(RetrievalTrace.objects.for_run(principal, run_id)) if run_id else []
-    wanted = set(cited)
-    for trace in traces:
-        for hit in trace.hits:
-            hit["cited"] = hit["shown"] and (hit["doc_id"], hit["heading"]) in wanted
-        trace.save(update_fields=["hits"])
-    return len(traces)
+    if not run_id:
+        return 0
+    parameters: dict[str, Any] = {
+        "tenant": principal.tenant_id,
+        "run": run_id,
+        "cited": json.dumps(list(cited)),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_MARK_CITED, parameters)
+        return int(cursor.rowcount)
 
 
 def best_score(pool: Pool, query: str, vector: Sequence[float]) -> tuple[float, str]:

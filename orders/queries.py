@@ -109,6 +109,8 @@ def describe_asker(principal: Principal) -> dict[str, Any]:
         customer = Customer.objects.for_principal(principal).first()
         name = customer.name if customer is not None else ""
         return {"asker": "signed_in", "asker_name": name, "proved_orders": []}
+    if principal.is_anonymous:
+        return {"asker": "anonymous", "asker_name": "", "proved_orders": []}
     proved = Order.objects.for_principal(principal).order_by("pk").values_list("number", flat=True)
     numbers = list(proved)
     asker = "guest_with_order" if numbers else "anonymous"

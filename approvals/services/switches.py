@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db import DatabaseError, InterfaceError, transaction
+from django.db import DatabaseError, InterfaceError, connection, transaction
 
 from approvals import rules
 from approvals.errors import (
@@ -99,8 +100,8 @@ def _record_change(switch: Switch, actor: str, now: datetime) -> AuditEntry:
 
 
 def _names_off(names: Collection[str], tenant_id: int | None) -> list[str]:
-    # A savepoint, so that a failed read leaves the surrounding transaction usable.
-    with transaction.atomic():
+    # A savepoint where there is a transaction, so that a failed read leaves it usable.
+    with transaction.atomic() if connection.in_atomic_block else nullcontext():
         rows = Switch.objects.in_reach(tenant_id).filter(name__in=names, off=True)
         return list(rows.values_list("name", flat=True))
 

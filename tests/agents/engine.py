@@ -73,7 +73,13 @@ class MemoryJournal:
             self.made.append(place)
         return self.steps[place]
 
-    model = tool = _step
+    model = _step
+
+    def tool(self, place, act, *, writes=False):
+        return self._step(place, act)
+
+    def settle(self) -> None:
+        pass
 
 
 class ListTrace:

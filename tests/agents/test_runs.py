@@ -14,7 +14,7 @@ from agents.errors import RunOver
 from agents.lease import claim_run, release_run
 from agents.models import Conversation, Message, Run, Step
 from agents.rules import Limits
-from agents.store import write
+from agents.store import Pending, write
 from agents.tracing import build_tree
 from dsupport.contract.errors import PortError
 from dsupport.contract.llm import ModelReply, StopReason
@@ -54,8 +54,8 @@ def test_run_is_not_carried_out_twice(desk):
 
 def test_claimed_run_is_not_taken_by_another(desk):
     sent = desk.say("hello")
-    assert claim_run(sent.run_id, "w1") is not None
-    assert claim_run(sent.run_id, "w2") is None
+    assert claim_run(sent.run_id, "w1", NOW) is not None
+    assert claim_run(sent.run_id, "w2", NOW) is None
 
 
 def test_same_client_id_is_stored_once(desk):
@@ -189,7 +189,7 @@ def test_running_run_is_cancelled_at_its_next_step(desk):
     model = ScriptedModel([cancelled, *GREETING])
     assert desk.run(sent.run_id, model) == "cancelled"
     assert len(model.requests) == 1
-    assert "tool.called" not in desk.types()
+    assert "tool.finished" not in desk.types()
     assert desk.said("assistant") == []
 
 
@@ -270,14 +270,14 @@ def test_ending_worker_lets_go_at_the_next_step_and_another_goes_on(desk):
 
 def test_process_that_takes_a_run_again_has_another_hold(desk):
     sent = desk.say("hello")
-    first = claim_run(sent.run_id, "w1")
+    first = claim_run(sent.run_id, "w1", NOW)
     release_run(first)
-    second = claim_run(sent.run_id, "w1")
+    second = claim_run(sent.run_id, "w1", NOW)
     assert (first.attempt, second.attempt) == (1, 1)
     assert first.owner != second.owner
-    assert not write(first, [], []).held
+    assert not write(first, Pending()).held
     release_run(first)  # an old hold gives nothing back either
-    assert write(second, [], []).held
+    assert write(second, Pending()).held
 
 
 def test_ending_worker_takes_no_run(desk):
