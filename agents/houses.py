@@ -86,4 +86,5 @@ def _role(default: RoleModel, wishes: Mapping[str, Any]) -> RoleModel:
         model=wishes.get("model") or default.model,
         effort=wishes.get("effort") or default.effort,
         thinking_room=default.thinking_room if room is None else room,
+        max_output_tokens=wishes.get("max_output_tokens") or default.max_output_tokens,
     )

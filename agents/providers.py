@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -28,6 +27,7 @@ log = structlog.get_logger(__name__)
 MODEL_OFF = "The model is switched off; the offline rules answer."
 MODEL_DOWN = "The model cannot be reached; the offline rules answer."
 BUDGET_SPENT = "The budget for the model is spent for today; the offline rules answer."
+_KEY_SECONDS = 3.0  # how long a worker that starts waits to have its key tried
 LONGEST_WAIT = 600.0  # seconds a run may wait for a vendor that asked for patience
 
 # One attempt may take long; three of them must fit into a run.
@@ -128,11 +128,21 @@ def warm_up(today: str) -> None:
     """Load what the model and the offline rules need, so that nobody's question waits for it."""
     main = _adapter(settings.DSUPPORT_PROVIDER)
     if hasattr(main, "prepare"):
-        with suppress(PortError):  # a missing key has been said, and the rules stand in
-            main.prepare()
+        _try(main)
     greeting = ChatMessage.user("hello")
     request = ModelRequest("solo", "", (greeting,), context={"today": today})
     _adapter("offline").next(request)
+
+
+def _try(vendor: Any) -> None:
+    """Say now what the first question would find out; the rules stand in all the same."""
+    try:
+        vendor.prepare()
+        vendor.try_key(_KEY_SECONDS)
+    except PortError as error:
+        log.warning("model.not_ready", code=error.code, error=error.message)
+    else:
+        log.info("model.ready", provider=vendor.name)
 
 
 def _adapter(provider: str) -> Any:

@@ -23,6 +23,7 @@ class RoleEnvironment(BaseModel):
     model: str = ""
     effort: str = ""
     thinking_room: int | None = Field(default=None, ge=0)
+    max_output_tokens: int = Field(default=0, ge=0)
 
 
 class PriceEnvironment(BaseModel):

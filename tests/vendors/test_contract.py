@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from agents.adapters.vendors.house import House, RoleModel
 from agents.adapters.vendors.trouble import VendorError
 from agents.answer import AnswerForm, parse_form
 from dsupport.contract.llm import (
@@ -227,6 +228,43 @@ def turn(reply, *results):
         for call, result in zip(reply.calls, results, strict=True)
     ]
     return ChatMessage("assistant", reply.parts), ChatMessage("user", tuple(told))
+
+
+def test_trying_the_key_asks_for_the_list_of_models_alone(vendor):
+    vendor.plays(Says("hello")).adapter.try_key(2.0)
+    assert len(vendor.fake.listed) == 1
+    assert vendor.bodies == []
+
+
+def test_refused_key_is_found_before_the_first_question(vendor):
+    vendor.plays(Says("hello"), api_key="wrong")
+    with pytest.raises(VendorError) as refused:
+        vendor.adapter.try_key(2.0)
+    assert refused.value.code == "key_refused"
+
+
+def test_server_without_a_list_of_models_has_refused_nothing(vendor):
+    vendor.plays(Says("hello"))
+    nowhere = House("test-key", f"{vendor.fake.url}/elsewhere", RoleModel("model-a"))
+    other = type(vendor.adapter)(nowhere)
+    other.try_key(2.0)
+    other.close()
+
+
+def test_server_that_is_away_is_said_when_the_key_is_tried(vendor):
+    vendor.plays(Says("hello"), base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(VendorError) as away:
+        vendor.adapter.try_key(2.0)
+    assert away.value.code == "unreachable"
+
+
+def test_role_has_no_more_room_for_output_than_its_settings_say(vendor):
+    vendor.plays(Says("hello"), roles={"reviewer": RoleModel("model-a", max_output_tokens=300)})
+    vendor.ask(role="reviewer", max_output_tokens=2_000)
+    vendor.ask(role="reviewer", max_output_tokens=200)
+    vendor.ask(role="solo", max_output_tokens=2_000)
+    rooms = [body.get("max_tokens") or body["max_completion_tokens"] for body in vendor.bodies]
+    assert rooms == [300, 200, 2_000]
 
 
 def test_a_whole_round_keeps_the_vendors_rules(vendor):

@@ -38,10 +38,12 @@ class FakeVendor:
     """
 
     path = ""
+    good_key = "test-key"
 
     def __init__(self, script: Sequence[Scripted]) -> None:
         self._script = list(script)
         self.asked: list[Asked] = []
+        self.listed: list[str] = []  # questions for the list of models
         self.mistakes: list[Exception] = []  # of the script itself; raised at the end
         self._lock = threading.Lock()
         self.hang = threading.Event()
@@ -86,6 +88,9 @@ class FakeVendor:
                 with suppress(BrokenPipeError, ConnectionResetError):
                     fake._answer(self)
 
+            def do_GET(self) -> None:
+                fake._list(self)
+
             def log_message(self, *_: object) -> None:
                 pass
 
@@ -118,6 +123,19 @@ class FakeVendor:
                 self._send(handler, self.events(step, body))
             case Breaks():
                 self._break(handler, step, body)
+
+    def _list(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer the question for models: with 401 when the key is not `good_key`."""
+        self.listed.append(handler.path)
+        if self.good_key not in str(handler.headers):
+            self._fail(handler, Fault(401, message="the key is not valid"))
+            return
+        content = json.dumps({"object": "list", "data": [], "has_more": False}).encode()
+        handler.send_response(200 if handler.path.split("?")[0] == "/v1/models" else 404)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content)
 
     def _next(self, body: dict[str, Any]) -> Step:
         step = self._script.pop(0) if len(self._script) > 1 else self._script[0]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agents.adapters.vendors.prices import Price
+from dsupport.contract.llm import ModelRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +14,19 @@ class RoleModel:
     """The model of one role. `effort` is the vendor's own word, empty for its default.
 
     `thinking_room` are output tokens on top of what the engine allows: models that think count
-    their thoughts as output.
+    their thoughts as output. `max_output_tokens` bounds what the engine allows; 0 leaves it.
     """
 
     model: str
     effort: str = ""
     thinking_room: int = 0
+    max_output_tokens: int = 0
+
+    def within(self, request: ModelRequest) -> ModelRequest:
+        """Return the request with no more room for output than this role has."""
+        if not 0 < self.max_output_tokens < request.max_output_tokens:
+            return request
+        return replace(request, max_output_tokens=self.max_output_tokens)
 
 
 @dataclass(frozen=True)
