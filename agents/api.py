@@ -95,7 +95,7 @@ def read_conversation(request: HttpRequest, conversation_id: UUID) -> dict[str, 
 def submit_message(
     request: HttpRequest, conversation_id: UUID, body: MessageIn
 ) -> Status[dict[str, Any]]:
-    submitted = services.submit_message(
+    submitted = services.receive_message(
         principal=principal_of(request, shop_of(request)),
         conversation_id=conversation_id,
         text=body.text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from dsupport.contract.errors import Conflict, InvalidInput, NotFound
+from dsupport.contract.errors import Conflict, InvalidInput, LimitReached, NotFound
 
 
 class EmptyMessage(InvalidInput):
@@ -17,6 +17,10 @@ class MessageTooLong(InvalidInput):
 
 class UnreadableMessage(InvalidInput):
     code = "unreadable_message"
+
+
+class TooManyMessages(LimitReached):
+    code = "too_many_messages"
 
 
 class ConversationNotFound(NotFound):

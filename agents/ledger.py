@@ -5,31 +5,31 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Sum
+from django.db.models import F, Sum
 
-from agents.models import ModelAttempt
+from agents.models import ModelAttempt, ModelAttemptQuerySet
 from dsupport.models import Tenant
 
 
 def budget_spent(*, tenant_id: int, owner_key: str, now: datetime) -> bool:
-    """Tell whether the customer, the shop or the system has used up today's money for models.
+    """Tell whether the customer, the shop or the system has used up today's money or tokens.
 
     A budget of 0 means none. Days are those of the shop's calendar.
     """
-    budgets = settings.DSUPPORT_BUDGETS
-    if not any(budgets.values()):
+    money, tokens = settings.DSUPPORT_BUDGETS, settings.DSUPPORT_TOKEN_BUDGETS
+    if not any([*money.values(), *tokens.values()]):
         return False
     local = now.astimezone(Tenant.objects.get(pk=tenant_id).zone)
-    start = local.replace(hour=0, minute=0, second=0, microsecond=0)
-    today = ModelAttempt.objects.since(start)
+    today = ModelAttempt.objects.since(local.replace(hour=0, minute=0, second=0, microsecond=0))
     shop = today.for_tenants({tenant_id})
-    spent = {
-        "system": today,
-        "tenant": shop,
-        "customer": shop.filter(owner_key=owner_key),
-    }
-    return any(
-        limit and (rows.aggregate(total=Sum("cost"))["total"] or 0) >= limit
-        for name, rows in spent.items()
-        if (limit := budgets[name])
+    rows = {"system": today, "tenant": shop, "customer": shop.filter(owner_key=owner_key)}
+    return any(_reached(rows[scope], money=money[scope], tokens=tokens[scope]) for scope in rows)
+
+
+def _reached(rows: ModelAttemptQuerySet, *, money: int, tokens: int) -> bool:
+    if not (money or tokens):
+        return False
+    spent = rows.aggregate(money=Sum("cost"), tokens=Sum(F("input_tokens") + F("output_tokens")))
+    return bool(
+        (money and (spent["money"] or 0) >= money) or (tokens and (spent["tokens"] or 0) >= tokens)
     )

@@ -319,7 +319,10 @@ class ModelAttempt(models.Model):
     objects: Any = ModelAttemptQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["tenant", "at"], name="attempts_of_a_day")]
+        indexes = [
+            models.Index(fields=["tenant", "at"], name="attempts_of_a_day"),
+            models.Index(fields=["at"], name="attempts_of_everybody"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.provider} {self.code or 'answered'}"

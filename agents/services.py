@@ -18,6 +18,7 @@ from agents.errors import ConversationNotFound, RunNotFound, RunOver
 from agents.manifest import current_manifest
 from agents.models import Conversation, Message, Run
 from agents.notify import announce
+from agents.pace import check_pace
 from agents.rules import RunStatus, check_message
 from agents.store import NewEvent, append
 from dsupport.contract.errors import InvalidInput
@@ -67,6 +68,25 @@ def get_run(*, principal: Principal, run_id: UUID | str) -> Run:
         raise RunNotFound("There is no such run. Check its id.")
     run: Run = found
     return run
+
+
+def receive_message(
+    *,
+    principal: Principal,
+    conversation_id: UUID | str,
+    text: object,
+    client_id: str = "",
+    now: datetime,
+) -> Submitted:
+    """Take what comes in at a door: as `submit_message`, within the pace that is allowed."""
+    check_pace(principal)
+    return submit_message(
+        principal=principal,
+        conversation_id=conversation_id,
+        text=text,
+        client_id=client_id,
+        now=now,
+    )
 
 
 def submit_message(

@@ -68,6 +68,12 @@ class Environment(BaseSettings):
     dsupport_budget_customer_usd: Decimal = Field(default=Decimal(0), ge=0)
     dsupport_budget_tenant_usd: Decimal = Field(default=Decimal(0), ge=0)
     dsupport_budget_system_usd: Decimal = Field(default=Decimal(0), ge=0)
+    dsupport_budget_customer_tokens: int = Field(default=0, ge=0)
+    dsupport_budget_tenant_tokens: int = Field(default=0, ge=0)
+    dsupport_budget_system_tokens: int = Field(default=0, ge=0)
+    dsupport_messages_customer: int = Field(default=20, ge=0)
+    dsupport_messages_tenant: int = Field(default=600, ge=0)
+    dsupport_messages_system: int = Field(default=3_000, ge=0)
     dsupport_architecture: Literal["solo", "team"] = "solo"
     dsupport_embedder: str = "knowledge.adapters.minilm.MiniLM"
     dsupport_carrier: str = "orders.adapters.simulated.SimulatedCarrier"

@@ -88,6 +88,18 @@ DSUPPORT_BUDGETS = {
     "tenant": int(env.dsupport_budget_tenant_usd * 1_000_000),
     "system": int(env.dsupport_budget_system_usd * 1_000_000),
 }
+# Tokens of input and output for a day of the shop's calendar; 0 means no budget.
+DSUPPORT_TOKEN_BUDGETS = {
+    "customer": env.dsupport_budget_customer_tokens,
+    "tenant": env.dsupport_budget_tenant_tokens,
+    "system": env.dsupport_budget_system_tokens,
+}
+# Messages in a minute; 0 means no limit.
+DSUPPORT_MESSAGES_PER_MINUTE = {
+    "customer": env.dsupport_messages_customer,
+    "tenant": env.dsupport_messages_tenant,
+    "system": env.dsupport_messages_system,
+}
 
 # --- Django ---------------------------------------------------------------------------------
 INSTALLED_APPS = [

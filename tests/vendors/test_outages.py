@@ -250,16 +250,20 @@ def nowhere() -> Claude:
     return Claude(House("key", "http://127.0.0.1:9", RoleModel("model-a")))
 
 
+@pytest.mark.parametrize("kind", ["DSUPPORT_BUDGETS", "DSUPPORT_TOKEN_BUDGETS"])
 @pytest.mark.parametrize("budget", ["customer", "tenant", "system"])
 def test_spent_budget_leaves_the_rules_to_answer_until_the_next_day(
-    playing, desk, asked, settings, budget
+    playing, desk, asked, settings, budget, kind
 ):
     shop = playing(Says(HELLO), FINE)
     shop.run(desk.say("hello").run_id)
-    settings.DSUPPORT_BUDGETS = {"customer": 0, "tenant": 0, "system": 0, budget: 1}
+    setattr(settings, kind, {"customer": 0, "tenant": 0, "system": 0, budget: 1})
     assert client_for(asked).why_offline() == BUDGET_SPENT
     tomorrow = replace(asked, now=lambda: NOW + timedelta(days=1))
     assert client_for(tomorrow).why_offline() == ""
+    setattr(settings, kind, {"customer": 0, "tenant": 0, "system": 0, budget: 1_000_000})
+    assert client_for(asked).why_offline() == ""
+    setattr(settings, kind, {"customer": 0, "tenant": 0, "system": 0, budget: 1})
     if budget == "customer":
         somebody = replace(asked, owner_key="visitor:somebody")
         assert client_for(somebody).why_offline() == ""
