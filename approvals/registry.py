@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -18,6 +18,7 @@ from approvals.rules import LIFETIME, limits_for
 from dsupport.contract.principal import Principal
 from dsupport.contract.risk import RiskTier
 from dsupport.lib.canonical import digest
+from dsupport.lib.money import Money
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}\.[a-z][a-z0-9_]{0,30}")
 
@@ -36,11 +37,25 @@ def allow_anybody(_principal: Principal, _arguments: Any) -> None:
     """Let every visitor ask for this."""
 
 
+def without_amount(_arguments: Any, _state: Mapping[str, Any]) -> Money | None:
+    return None
+
+
+def without_rules(_principal: Principal, _arguments: Any, _now: datetime) -> Sequence[RuleVerdict]:
+    return ()
+
+
+def without_changes(_arguments: Any, _state: Mapping[str, Any]) -> Sequence[Change]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Execution:
     """What an executor gets beside the typed arguments.
 
-    `key` is the idempotency key of the effect: the proposal's id, the same for life.
+    `key` is the idempotency key of the effect: the proposal's id, the same for life. `snapshot`
+    is the state that was decided on. `remote` is what the other side of a port answered, for an
+    action that has one.
     """
 
     proposal_id: str
@@ -49,6 +64,40 @@ class Execution:
     run_id: str
     conversation_id: str
     evidence: Mapping[str, Any]
+    snapshot: Mapping[str, Any] = field(default_factory=dict)
+    remote: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleVerdict:
+    """One rule of the shop and whether it holds, in words for the person who decides."""
+
+    name: str
+    holds: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line of the table of before and after, in words for people."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The part of an action that happens at somebody else's, such as money paid back.
+
+    `call` runs outside any transaction and returns what the other side answered, as plain JSON;
+    asked again with the same `Execution.key` it acts no second time. It raises `PortError`: a
+    retryable one leaves it unknown whether anything happened, another one says that nothing did.
+    `look_up` asks what became of a key: the same answer, or None when nothing happened.
+    """
+
+    call: Callable[[Principal, Any, Execution], Mapping[str, Any]]
+    look_up: Callable[[Principal, Any, Execution], Mapping[str, Any] | None]
 
 
 Executor = Callable[[Principal, Any, Execution], Mapping[str, Any]]
@@ -65,7 +114,10 @@ class Action:
     difference is a conflict. `describe` makes the one sentence that people read; no word in it
     comes from a model. `execute` acts inside the gate's transaction and returns plain JSON; it
     is None exactly for `VERY_HIGH`. `undo` says how it can be taken back, None when it cannot.
-    `intent_key` is equal for two requests that want the same thing. `always_on` exempts a `LOW`
+    `intent_key` is equal for two requests that want the same thing. `amount` is the money that a
+    decision is about, `verdicts` are the shop's rules one by one, `changes` the table of before
+    and after for a state such as `snapshot` returns. With `remote`, the other side acts first and
+    `execute` records it. `always_on` exempts a `LOW`
     action from switches and limits: handing over to a person must always work.
     """
 
@@ -81,6 +133,12 @@ class Action:
     undo: str | None = None
     permit: Callable[[Principal, Any], None] = field(default=require_identity)
     always_on: bool = False
+    amount: Callable[[Any, Mapping[str, Any]], Money | None] = field(default=without_amount)
+    verdicts: Callable[[Principal, Any, datetime], Sequence[RuleVerdict]] = field(
+        default=without_rules
+    )
+    changes: Callable[[Any, Mapping[str, Any]], Sequence[Change]] = field(default=without_changes)
+    remote: Remote | None = None
 
 
 _actions: dict[str, Action] = {}
