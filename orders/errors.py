@@ -63,6 +63,16 @@ class StatusNotAllowed(Conflict):
         )
 
 
+class RuleBroken(Conflict):
+    """A rule of the shop does not hold; the code is the rule's name."""
+
+    def __init__(self, rule: str, text: str) -> None:
+        super().__init__(
+            f"The shop's rules do not allow this. What must hold: {text} Say so, or hand over.",
+            code=rule,
+        )
+
+
 class LoginFailed(DomainError):
     """One text for an unknown account, one without a password and a wrong password."""
 

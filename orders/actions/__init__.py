@@ -1,0 +1,15 @@
+"""The consequential actions of this room, as the gate needs to know them."""
+
+from __future__ import annotations
+
+from approvals.registry import register
+from orders.actions.on_orders import PLANS
+from orders.actions.plan import as_action
+from orders.actions.profile import CHANGE_PROFILE_ADDRESS
+
+
+def register_actions() -> None:
+    """Register what may be asked for on orders and accounts."""
+    for plan in PLANS:
+        register(as_action(plan))
+    register(CHANGE_PROFILE_ADDRESS)

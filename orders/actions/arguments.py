@@ -1,0 +1,81 @@
+"""The arguments of the actions on orders. No field says who is asking."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+_MOST_ITEMS = 50
+
+OrderNumber = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50)]
+Sku = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+MethodId = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class OrderArguments(_Arguments):
+    order_number: OrderNumber
+
+
+class Cancel(OrderArguments):
+    reason: Literal["no longer needed", "ordered by mistake"]
+
+
+class AddressArguments(_Arguments):
+    """A postal address, whole: what is left empty becomes empty."""
+
+    line1: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    line2: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] = ""
+    city: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+    region: Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)] = ""
+    postcode: Annotated[str, StringConstraints(strip_whitespace=True, max_length=20)] = ""
+    country: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+
+    def as_fields(self) -> dict[str, str]:
+        return {
+            "line1": self.line1,
+            "line2": self.line2,
+            "city": self.city,
+            "region": self.region,
+            "postcode": self.postcode,
+            "country": self.country,
+        }
+
+
+class ChangeAddress(OrderArguments, AddressArguments):
+    """Where an order goes that is not packed yet."""
+
+
+class ChangePayment(OrderArguments):
+    payment_method: MethodId
+
+
+class Return(OrderArguments):
+    """Items by their article number, each as often as it comes back."""
+
+    items: Annotated[list[Sku], Field(min_length=1, max_length=_MOST_ITEMS)]
+    payment_method: MethodId
+
+
+class Swap(_Arguments):
+    old: Sku
+    new: Sku
+
+
+class SwapItems(OrderArguments):
+    """What is to be had instead of what; each pair is one piece."""
+
+    swaps: Annotated[list[Swap], Field(min_length=1, max_length=_MOST_ITEMS)]
+    payment_method: MethodId
+
+    @property
+    def old(self) -> list[str]:
+        return [swap.old for swap in self.swaps]
+
+    @property
+    def new(self) -> list[str]:
+        return [swap.new for swap in self.swaps]

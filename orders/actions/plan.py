@@ -1,0 +1,104 @@
+"""How a request on one order becomes an action: read, judged, described and done the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from approvals.registry import Action, Change, Execution, RuleVerdict
+from dsupport.contract.principal import Principal
+from dsupport.contract.risk import RiskTier
+from dsupport.lib.canonical import digest
+from dsupport.lib.money import Money
+from orders.cases import Opened, open_case, state_of
+from orders.changes import Bookings
+from orders.errors import RuleBroken
+from orders.policy import Ruling, first_broken
+from orders.rules import order_key
+
+State = Mapping[str, Any]
+
+
+def no_methods(_arguments: Any) -> Collection[str]:
+    return ()
+
+
+def nothing_more(_opened: Opened, _arguments: Any) -> State:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One kind of request on an order.
+
+    `judge` gives the rules; `methods` the payment methods it names; `more` what else of the state
+    it rests on; `words`, `changes` and `amount` speak from arguments and state alone; `apply`
+    acts, under locks. `whole_order` makes a second request on the order the same request.
+    """
+
+    name: str
+    tier: RiskTier
+    arguments: type[Any]
+    judge: Callable[[Opened, Any], Sequence[Ruling]]
+    words: Callable[[Any, State], str]
+    changes: Callable[[Any, State], Sequence[Change]]
+    apply: Callable[[Opened, Any, Bookings], None]
+    undo: str | None
+    amount: Callable[[Any, State], Money | None]
+    methods: Callable[[Any], Collection[str]] = no_methods
+    more: Callable[[Opened, Any], State] = nothing_more
+    whole_order: bool = True
+
+
+def as_action(plan: Plan) -> Action:
+    """Return the action that the gate knows for a plan."""
+
+    def rulings(principal: Principal, arguments: Any, now: datetime) -> Sequence[Ruling]:
+        return plan.judge(open_case(principal, arguments.order_number, now=now), arguments)
+
+    def validate(principal: Principal, arguments: Any, now: datetime) -> None:
+        broken = first_broken(rulings(principal, arguments, now))
+        if broken is not None:
+            raise RuleBroken(broken.name, broken.text)
+
+    def verdicts(principal: Principal, arguments: Any, now: datetime) -> Sequence[RuleVerdict]:
+        found = rulings(principal, arguments, now)
+        return [RuleVerdict(rule.name, rule.holds, rule.text) for rule in found]
+
+    def snapshot(principal: Principal, arguments: Any, *, lock: bool = False) -> State:
+        opened = open_case(principal, arguments.order_number, lock=lock)
+        state = state_of(opened, methods=plan.methods(arguments))
+        return {**state, **plan.more(opened, arguments)}
+
+    def current(principal: Principal, arguments: Any) -> State:
+        return snapshot(principal, arguments, lock=True)
+
+    def execute(principal: Principal, arguments: Any, execution: Execution) -> State:
+        opened = open_case(principal, arguments.order_number, now=execution.now, lock=True)
+        bookings = Bookings(opened.order, execution.key, execution.now)
+        plan.apply(opened, arguments, bookings)
+        return {"order": opened.order.number, "done": plan.name}
+
+    def intent(principal: Principal, arguments: Any) -> str:
+        key = f"{principal.owner_key}/{order_key(arguments.order_number)}"
+        if plan.whole_order:
+            return key
+        return f"{key}/{digest('orders/intent/1', arguments.model_dump(mode='json'))}"
+
+    return Action(
+        name=plan.name,
+        tier=plan.tier,
+        arguments=plan.arguments,
+        validate=validate,
+        snapshot=snapshot,
+        current=current,
+        describe=plan.words,
+        execute=execute,
+        undo=plan.undo,
+        intent_key=intent,
+        amount=plan.amount,
+        verdicts=verdicts,
+        changes=plan.changes,
+    )

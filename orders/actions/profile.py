@@ -1,0 +1,63 @@
+"""Requests on the asker's own account."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from approvals.registry import Action, Change, Execution
+from dsupport.contract.principal import Principal
+from dsupport.contract.risk import RiskTier
+from dsupport.lib.canonical import digest
+from orders.actions.arguments import AddressArguments
+from orders.actions.words import address_line
+from orders.cases import address_of, own_profile
+from orders.changes import change_own_address
+
+
+def _exists(principal: Principal, _wanted: AddressArguments, _now: datetime) -> None:
+    own_profile(principal)
+
+
+def _state(principal: Principal, _wanted: AddressArguments) -> Mapping[str, Any]:
+    return {"address": address_of(own_profile(principal))}
+
+
+def _locked_state(principal: Principal, _wanted: AddressArguments) -> Mapping[str, Any]:
+    return {"address": address_of(own_profile(principal, lock=True))}
+
+
+def _words(wanted: AddressArguments, _state: Mapping[str, Any]) -> str:
+    return f"Change the address in the account to {address_line(wanted.as_fields())}"
+
+
+def _changes(wanted: AddressArguments, state: Mapping[str, Any]) -> list[Change]:
+    before = address_line(state["address"])
+    return [Change("Address", before or "–", address_line(wanted.as_fields()))]
+
+
+def _execute(
+    principal: Principal, wanted: AddressArguments, _execution: Execution
+) -> Mapping[str, Any]:
+    change_own_address(principal, wanted.as_fields())
+    return {"done": "orders.change_profile_address"}
+
+
+def _intent(principal: Principal, wanted: AddressArguments) -> str:
+    return f"{principal.owner_key}/{digest('orders/profile/1', wanted.as_fields())}"
+
+
+CHANGE_PROFILE_ADDRESS = Action(
+    name="orders.change_profile_address",
+    tier=RiskTier.MEDIUM,
+    arguments=AddressArguments,
+    validate=_exists,
+    snapshot=_state,
+    current=_locked_state,
+    describe=_words,
+    changes=_changes,
+    execute=_execute,
+    undo="Change the address back.",
+    intent_key=_intent,
+)
