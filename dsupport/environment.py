@@ -77,6 +77,7 @@ class Environment(BaseSettings):
     dsupport_architecture: Literal["solo", "team"] = "solo"
     dsupport_embedder: str = "knowledge.adapters.minilm.MiniLM"
     dsupport_carrier: str = "orders.adapters.simulated.SimulatedCarrier"
+    dsupport_payments: str = "orders.adapters.payments.SimulatedPayments"
     dsupport_data: Path = BASE_DIR / ".dsupport"
     dsupport_static_root: Path | None = None
     dsupport_clock: datetime | None = None

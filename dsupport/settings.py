@@ -38,6 +38,7 @@ DSUPPORT_SEEDER = "dsupport.demo.seed.seed_demo"
 # One dotted path per port, like EMAIL_BACKEND.
 DSUPPORT_EMBEDDER = env.dsupport_embedder
 DSUPPORT_CARRIER = env.dsupport_carrier
+DSUPPORT_PAYMENTS = env.dsupport_payments
 DSUPPORT_PROVIDERS = {
     "offline": "agents.adapters.offline.OfflineRules",
     "scripted": "agents.adapters.scripted.ScriptedModel",

@@ -32,13 +32,17 @@ class Bookings:
     def charge(self, method_id: str, amount: int) -> None:
         self._book(PaymentKind.PAYMENT, method_id, amount)
 
-    def pay_back(self, method_id: str, amount: int) -> None:
-        self._book(PaymentKind.REFUND, method_id, amount)
+    def pay_back(self, method_id: str, amount: int, *, settled: bool = False) -> None:
+        """Book a refund; `settled` when a provider has moved the money already."""
+        self._book(PaymentKind.REFUND, method_id, amount, settled=settled)
 
-    def _book(self, kind: PaymentKind, method_id: str, amount: int) -> None:
+    def _book(
+        self, kind: PaymentKind, method_id: str, amount: int, *, settled: bool = False
+    ) -> None:
         """Book a movement; a gift card's balance moves with it, at once."""
         method = self._find(method_id)
         is_gift_card = method is not None and method.kind == MethodKind.GIFT_CARD
+        done = is_gift_card or settled
         Payment.objects.create(
             order=self._order,
             reference=f"{self._key}/{self._count}",
@@ -47,7 +51,7 @@ class Bookings:
             description=method.description if method else "",
             amount_minor=amount,
             currency=self._order.currency,
-            status=PaymentStatus.COMPLETED if is_gift_card else PaymentStatus.PENDING,
+            status=PaymentStatus.COMPLETED if done else PaymentStatus.PENDING,
             at=self._now,
         )
         self._count += 1

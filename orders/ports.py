@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
+from dsupport.lib.money import Money
 from orders.rules import ParcelStatus
 
 
@@ -30,4 +31,24 @@ class Carrier(Protocol):
 
         A number of which the carrier knows nothing is a report with status `unknown`.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a payment provider says of a refund: its own reference, for good."""
+
+    reference: str
+
+
+class PaymentGateway(Protocol):
+    """The port to who moves money. A key acts once, however often it is sent.
+
+    `PortError` with `retryable` leaves unknown whether money moved; without it, none did.
+    """
+
+    def refund(self, *, key: str, amount: Money, to: str, timeout: float) -> Receipt: ...
+
+    def look_up(self, key: str, *, timeout: float) -> Receipt | None:
+        """Return the receipt of a key, or None when nothing was done under it."""
         ...

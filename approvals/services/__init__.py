@@ -5,7 +5,7 @@ from __future__ import annotations
 from approvals.rules import Origin, Outcome, OutcomeStatus
 from approvals.services.audit import BadPlace, Verification, count_entries, record, verify
 from approvals.services.gate import propose
-from approvals.services.proposals import get_proposal
+from approvals.services.proposals import get_proposal, live_arguments
 from approvals.services.switches import is_off, known_switches, set_switch
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "get_proposal",
     "is_off",
     "known_switches",
+    "live_arguments",
     "propose",
     "record",
     "set_switch",

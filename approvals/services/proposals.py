@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from approvals.errors import ProposalNotFound
 from approvals.models import Proposal
+from approvals.rules import LIVE
 
 
 def get_proposal(proposal_id: str) -> Proposal:
@@ -18,6 +20,14 @@ def get_proposal(proposal_id: str) -> Proposal:
     if proposal is None:
         raise ProposalNotFound(_ADVICE)
     return proposal
+
+
+def live_arguments(*, tenant_id: int, action: str, order: str) -> list[dict[str, Any]]:
+    """Return the arguments of what was asked for an order (`snapshot["order"]`) and is not done."""
+    rows = Proposal.objects.for_tenant(tenant_id).filter(
+        action=action, status__in=list(LIVE), snapshot__order=order
+    )
+    return list(rows.values_list("arguments", flat=True))
 
 
 _ADVICE = "There is no proposal of this id. `manage.py approvals list` shows them."

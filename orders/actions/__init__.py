@@ -6,10 +6,11 @@ from approvals.registry import register
 from orders.actions.on_orders import PLANS
 from orders.actions.plan import as_action
 from orders.actions.profile import CHANGE_PROFILE_ADDRESS
+from orders.actions.refunds import REFUND
 
 
 def register_actions() -> None:
     """Register what may be asked for on orders and accounts."""
-    for plan in PLANS:
+    for plan in (*PLANS, REFUND):
         register(as_action(plan))
     register(CHANGE_PROFILE_ADDRESS)

@@ -79,3 +79,11 @@ class SwapItems(OrderArguments):
     @property
     def new(self) -> list[str]:
         return [swap.new for swap in self.swaps]
+
+
+class Refund(OrderArguments):
+    """All that is left, an amount such as "19.90", or the price of some items."""
+
+    amount: Annotated[str, StringConstraints(pattern=r"^\d{1,9}(\.\d{1,3})?$")] | None = None
+    items: Annotated[list[Sku], Field(min_length=1, max_length=_MOST_ITEMS)] | None = None
+    reason: Literal["not_as_described", "damaged", "late", "lost", "changed_mind", "other"]

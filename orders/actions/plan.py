@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from approvals.registry import Action, Change, Execution, RuleVerdict
+from approvals.registry import Action, Change, Execution, Remote, RuleVerdict
 from dsupport.contract.principal import Principal
 from dsupport.contract.risk import RiskTier
 from dsupport.lib.canonical import digest
@@ -50,6 +50,7 @@ class Plan:
     methods: Callable[[Any], Collection[str]] = no_methods
     more: Callable[[Opened, Any], State] = nothing_more
     whole_order: bool = True
+    remote: Remote | None = None
 
 
 def as_action(plan: Plan) -> Action:
@@ -79,7 +80,7 @@ def as_action(plan: Plan) -> Action:
         opened = open_case(principal, arguments.order_number, now=execution.now, lock=True)
         bookings = Bookings(opened.order, execution.key, execution.now)
         plan.apply(opened, arguments, bookings)
-        return {"order": opened.order.number, "done": plan.name}
+        return {"order": opened.order.number, "done": plan.name, **execution.remote}
 
     def intent(principal: Principal, arguments: Any) -> str:
         key = f"{principal.owner_key}/{order_key(arguments.order_number)}"
@@ -101,4 +102,5 @@ def as_action(plan: Plan) -> Action:
         amount=plan.amount,
         verdicts=verdicts,
         changes=plan.changes,
+        remote=plan.remote,
     )

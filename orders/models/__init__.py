@@ -10,6 +10,7 @@ from orders.models.customers import Customer, PaymentMethod
 from orders.models.orders import Order, OrderItem, Payment, Shipment, ShipmentItem
 from orders.models.products import Product, Variant, VariantPrice
 from orders.models.proofs import Attempts, UsedToken
+from orders.models.simulated import SimulatedRefund
 
 __all__ = [
     "Attempts",
@@ -21,6 +22,7 @@ __all__ = [
     "Product",
     "Shipment",
     "ShipmentItem",
+    "SimulatedRefund",
     "UsedToken",
     "Variant",
     "VariantPrice",
