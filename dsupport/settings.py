@@ -173,6 +173,7 @@ DATABASES = {
     "default": _database(env.database_url, pool=env.dsupport_db_pool),
     "owner": _database(env.database_owner_url or env.database_url, pool=0),
 }
+DATABASE_OWNER_URL = env.database_owner_url or env.database_url
 DATABASE_ROUTERS = ["dsupport.lib.routers.OwnerMigrates"]
 
 CACHES = {

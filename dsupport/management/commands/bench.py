@@ -1,9 +1,11 @@
-"""Measure the desk: how soon it answers, and how much memory it takes."""
+"""Measure the desk: how soon it answers, how much memory it takes, what its engine costs."""
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
@@ -16,19 +18,38 @@ from dsupport.demo.addresses import listen
 from dsupport.demo.bench import measure_latency, measure_memory
 from dsupport.demo.supervisor import StopSignals, Trouble
 from dsupport.lib.commands import DeskCommand
+from dsupport.lib.scratch import scratch_database
+from dsupport.models import Tenant
+from evals.engine.bench import (
+    Cost,
+    Ratio,
+    measure_engine,
+    measure_langgraph,
+    model_server,
+    ratios_of,
+)
 from evals.figures import Figure, all_passed
 
 
 class Command(DeskCommand):
-    help = "Measure a desk that is started for it: latency (median of --runs) or memory (PSS)."
+    help = (
+        "Measure a desk that is started for it: latency (median of --runs) or memory (PSS); or "
+        "the engine beside a bare loop on a vendor's SDK, in a database of its own."
+    )
     needs_desk = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("what", choices=["latency", "memory"])
-        parser.add_argument("--runs", type=int, default=20, help="questions to time (default 20)")
+        parser.add_argument("what", choices=["latency", "memory", "engine"])
+        parser.add_argument("--runs", type=int, help="questions to time (20), or runs a round (60)")
+        parser.add_argument(
+            "--langgraph", action="store_true", help="beside the engine; needs uv and PyPI"
+        )
 
     def run(self, **options: Any) -> int:
+        if options["what"] == "engine":
+            return self._engine(options["runs"] or 60, options)
+        options["runs"] = options["runs"] or 20
         try:
             with StopSignals() as signals:
                 figures = self._measure(signals, options)
@@ -66,6 +87,29 @@ class Command(DeskCommand):
                     progress=lambda number: bar.update(task, completed=number),
                 )
 
+    def _engine(self, runs: int, options: dict[str, Any]) -> int:
+        with scratch_database() as name, model_server() as url:
+            tenant = Tenant.objects.create(slug="bench", name="Bench")
+            costs = measure_engine(url, tenant, runs)
+            if options["langgraph"]:
+                database = f"{settings.DATABASE_OWNER_URL.rpartition('/')[0]}/{name}"
+                costs["langgraph"] = measure_langgraph(url, database, runs)
+        ratios = ratios_of(costs)
+        if options["json"]:
+            self.emit(_engine_document(costs, ratios, runs))
+        else:
+            self._show_engine(costs, ratios)
+        return 0 if all(ratio.passed for ratio in ratios) else 1
+
+    def _show_engine(self, costs: Mapping[str, Cost], ratios: Sequence[Ratio]) -> None:
+        for name, cost in costs.items():
+            self.stdout.write(f"{name:<10} wall {cost.wall_ms:7.2f} ms  cpu {cost.cpu_ms:7.2f} ms")
+        for ratio in ratios:
+            verdict = "" if ratio.bar is None else f"at most {ratio.bar}: "
+            verdict += "" if ratio.bar is None else ("pass" if ratio.passed else "FAIL")
+            other = "journal of langgraph" if ratio.name == "langgraph" else f"{ratio.name} of bare"
+            self.stdout.write(f"{other:<21} {ratio.kind:<4} {ratio.value:5.2f}  {verdict}")
+
     def _show(self, figures: list[Figure]) -> None:
         table = Table()
         for name in ("figure", "median", "least", "most", "n", "bar", "verdict"):
@@ -77,3 +121,11 @@ class Command(DeskCommand):
             bar = f"{row['bar']:g} {figure.unit}"
             table.add_row(figure.name, *shown, str(row["n"]), bar, verdict)
         Console(file=sys.stdout).print(table)
+
+
+def _engine_document(
+    costs: Mapping[str, Cost], ratios: Sequence[Ratio], runs: int
+) -> dict[str, Any]:
+    named = {f"{ratio.name}_ratio_{ratio.kind}": round(ratio.value, 3) for ratio in ratios}
+    passed = all(ratio.passed for ratio in ratios)
+    return {"runs": runs, **{k: asdict(v) for k, v in costs.items()}, **named, "pass": passed}

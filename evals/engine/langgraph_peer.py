@@ -7,12 +7,12 @@
 #     "psycopg[binary,pool]>=3.2",
 # ]
 # ///
-"""The same run as in `engine_bench`, by langgraph with its PostgreSQL checkpointer.
+"""The same run as in `evals.engine`, by langgraph with its PostgreSQL checkpointer.
 
-Started by `engine_bench --langgraph` in an environment of its own. The nodes stream through
+Started by `manage.py bench engine --langgraph` in an environment of its own. The nodes stream by
 langchain's model class, as langgraph's documentation has it, or with `--sdk` through the vendor's
 SDK, which costs less. Every step is on record before the next one begins, as in ours. Prints one
-JSON object with milliseconds a run: `wall` and `cpu`, the least of three rounds.
+JSON object with milliseconds a run: `wall_ms` and `cpu_ms`, the least of three rounds.
 """
 
 from __future__ import annotations
@@ -151,7 +151,8 @@ def measure(graph: Any, runs: int) -> dict[str, float]:
             {"configurable": {"thread_id": str(uuid.uuid4())}},
             durability="sync",
         )
-        assert ended["drafts"] == 1, ended
+        if ended["drafts"] != 1:
+            raise RuntimeError(f"the run ended otherwise: {ended}")
 
     once()
     costs = []
@@ -161,7 +162,7 @@ def measure(graph: Any, runs: int) -> dict[str, float]:
             once()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         costs.append((wall / runs * 1_000, cpu / runs * 1_000))
-    return {"wall": min(c[0] for c in costs), "cpu": min(c[1] for c in costs)}
+    return {"wall_ms": min(c[0] for c in costs), "cpu_ms": min(c[1] for c in costs)}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""What the engine costs beside a bare loop on a vendor's SDK."""

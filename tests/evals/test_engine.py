@@ -1,0 +1,44 @@
+"""The benchmark plays the run that it says it plays."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.models import ModelAttempt, Run, Step
+from evals.engine.bare import bare_loop
+from evals.engine.bench import Cost, model_server, ratios_of
+from evals.engine.cases import WholeRuns, guards_alone
+from tests.conftest import make_tenant
+
+
+@pytest.fixture(scope="module")
+def url():
+    with model_server() as address:
+        yield address
+
+
+def test_bare_loop_and_guards_come_to_their_end(url):
+    bare_loop(url)()
+    guards_alone(url)()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whole_run_is_four_model_calls_and_two_tools_on_record(url):
+    runs = WholeRuns(url, make_tenant("bench"))
+    runs.both()
+    run = Run.objects.get()
+    assert (run.status, run.model_calls) == ("completed", 4)
+    kinds = list(Step.objects.for_run(run.pk).order_by("place").values_list("kind", flat=True))
+    assert (kinds.count("model"), kinds.count("tool")) == (4, 2)
+    assert ModelAttempt.objects.count() == 4
+
+
+def test_bar_that_is_passed_or_missed_is_said():
+    costs = {"bare": Cost(10, 10), "guards": Cost(11, 11), "journal": Cost(15, 17)}
+    found = {(ratio.name, ratio.kind): ratio.passed for ratio in ratios_of(costs)}
+    assert found == {
+        ("guards", "cpu"): True,
+        ("guards", "wall"): True,
+        ("journal", "cpu"): False,
+        ("journal", "wall"): True,
+    }
