@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dsupport.contract.errors import Conflict, Forbidden, InvalidInput, NotFound
+from dsupport.contract.errors import Conflict, Forbidden, InvalidInput, LimitReached, NotFound
 
 
 class UnknownAction(NotFound):
@@ -51,3 +51,39 @@ class SwitchForbidden(Forbidden):
 
 class ProposalNotFound(NotFound):
     code = "unknown_proposal"
+
+
+class DecisionForbidden(Forbidden):
+    code = "decision_forbidden"
+
+
+class OwnMatter(Forbidden):
+    code = "own_matter"
+
+
+class AmountTooLarge(Forbidden):
+    code = "amount_too_large"
+
+
+class TooFast(LimitReached):
+    code = "too_fast"
+
+
+class UnknownReason(InvalidInput):
+    code = "unknown_reason"
+
+
+class AlreadyDecided(Conflict):
+    code = "already_decided"
+
+
+class DecisionTooLate(Conflict):
+    code = "expired"
+
+
+class ShownDiffers(Conflict):
+    code = "shown_differs"
+
+
+class UnknownUser(NotFound):
+    code = "unknown_user"

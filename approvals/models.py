@@ -14,6 +14,7 @@ from django.db.models import Q
 from approvals.rules import LIVE, ProposalStatus
 from dsupport.contract.principal import Principal
 from dsupport.contract.risk import RiskTier
+from dsupport.lib.money import Money
 
 _DIGEST = "^[0-9a-f]{64}$"
 _EARLIEST, _LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
@@ -33,6 +34,11 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
     def pending(self, now: datetime) -> ProposalQuerySet:
         """Return what a person can still decide."""
         return self.filter(status=ProposalStatus.PENDING, expires_at__gt=now)
+
+    def overdue(self, now: datetime) -> ProposalQuerySet:
+        """Return what nobody has decided, or done elsewhere, in time."""
+        waiting = [ProposalStatus.PENDING, ProposalStatus.RECORDED]
+        return self.filter(status__in=waiting, expires_at__lte=now)
 
     def live(self, now: datetime) -> ProposalQuerySet:
         """Return what stands, so that asking for it again adds nothing."""
@@ -75,12 +81,22 @@ class Proposal(models.Model):
     article_ids = ArrayField(models.CharField(max_length=120), default=list, blank=True)
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True)
+    amount_minor = models.BigIntegerField(null=True)
+    currency = models.CharField(max_length=3, blank=True)
+    people = models.PositiveSmallIntegerField(default=1, help_text="Who must agree")
+    edited_by = models.CharField(max_length=150, blank=True)
 
+    claimed_by = models.CharField(max_length=150, blank=True)
+    claimed_at = models.DateTimeField(null=True)
     status = models.CharField(max_length=12, choices=_STATUSES)
     decided_at = models.DateTimeField(null=True)
     decided_by = models.CharField(max_length=150, blank=True)
     reason_code = models.CharField(max_length=40, blank=True)
     reason = models.TextField(blank=True)
+    # The times a worker took it, and since when one has it; by the machine's clock.
+    tries = models.PositiveSmallIntegerField(default=0)
+    taken_at = models.DateTimeField(null=True)
+    problem = models.TextField(blank=True, help_text="Why nothing was done")
     executed_at = models.DateTimeField(null=True)
     result = models.JSONField(null=True)
 
@@ -153,6 +169,67 @@ class Proposal(models.Model):
 
     def __str__(self) -> str:
         return self.description
+
+    @property
+    def amount(self) -> Money | None:
+        """Return the money that the decision is about, if it is about money."""
+        return None if self.amount_minor is None else Money(self.amount_minor, self.currency)
+
+
+class DecisionQuerySet(models.QuerySet["Decision"]):
+    def for_proposal(self, proposal: Proposal) -> DecisionQuerySet:
+        """Return what people said of a proposal that the caller may see or decides."""
+        return self.filter(proposal=proposal).order_by("at", "pk")
+
+
+class Decision(models.Model):
+    """What one person said of a proposal, of exactly what was shown. Never changed."""
+
+    class Kind(models.TextChoices):
+        APPROVE = "approve"
+        REJECT = "reject"
+
+    id = models.BigAutoField(primary_key=True)
+    proposal = models.ForeignKey(Proposal, on_delete=models.PROTECT, related_name="decisions")
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    # Kept as they were: a user may be deleted, and roles change.
+    user_id = models.BigIntegerField()
+    name = models.CharField(max_length=150)
+    roles = ArrayField(models.CharField(max_length=20))
+    shown_hash = models.CharField(max_length=64)
+    at = models.DateTimeField()
+
+    objects: Any = DecisionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["proposal", "user_id"], name="one_word_per_person"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["approve", "reject"]), name="decision_kind_is_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(shown_hash__regex=_DIGEST), name="decision_saw_a_whole_hash"
+            ),
+        ]
+        indexes = [models.Index(fields=["user_id", "at"], name="decisions_of_a_person")]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.kind}"
+
+
+class Effect(models.Model):
+    """That a proposal was carried out: one row, which the database admits for that alone."""
+
+    id = models.BigAutoField(primary_key=True)
+    proposal = models.OneToOneField(Proposal, on_delete=models.PROTECT, related_name="effect")
+    tenant_id = models.BigIntegerField()
+    action = models.CharField(max_length=80)
+    at = models.DateTimeField()
+
+    objects: Any = models.Manager()
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.proposal_id}"
 
 
 class AuditHead(models.Model):

@@ -79,6 +79,8 @@ class Origin:
     run_id: str = ""
     conversation_id: str = ""
     article_ids: tuple[str, ...] = ()
+    edited_by: str = ""  # the member of staff who made it of `replaces`
+    replaces: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,6 +242,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "agents.sweep_runs", "schedule": 5.0, "options": {"expires": 5}},
+    "sweep-proposals": {"task": "approvals.sweep", "schedule": 10.0, "options": {"expires": 10}},
     "sweep-index": {"task": "knowledge.sweep_index", "schedule": 30.0, "options": {"expires": 30}},
 }
 

@@ -16,10 +16,12 @@ from pydantic import BaseModel, ValidationError
 from approvals import registry, rules
 from approvals.errors import AlreadyRejected, InvalidArguments, InvalidOrigin, KeyConflict
 from approvals.evidence import check_storable, clean, freeze, freeze_evidence, masked
-from approvals.models import Proposal
+from approvals.models import Effect, Proposal
+from approvals.policy import people_needed
 from approvals.registry import Action, Execution
 from approvals.rules import Counts, Origin, Outcome, OutcomeStatus, ProposalStatus
 from approvals.services.audit import record
+from approvals.services.outcomes import recorded_outcome
 from approvals.services.switches import check_action_on
 from dsupport.contract.errors import DomainError
 from dsupport.contract.principal import Principal
@@ -94,7 +96,7 @@ def _pass_gate(request: _Request) -> Outcome:
     _serialise(request.principal.tenant_id)
     replayed = _find_replayed(request, command)
     if replayed is not None:
-        return _recorded_outcome(replayed)
+        return recorded_outcome(replayed)
     action = command.action
     action.permit(request.principal, command.typed)
     action.validate(request.principal, command.typed, request.now)
@@ -207,6 +209,7 @@ def _draft(request: _Request, command: _Command) -> Proposal:
     principal, origin, action = request.principal, request.origin, command.action
     _, snapshot = freeze(action.snapshot(principal, command.typed))
     evidence = freeze_evidence(request.evidence)
+    amount = action.amount(command.typed, snapshot)
     policy = registry.policy_version()
     return Proposal(
         id=new_id(),
@@ -237,6 +240,10 @@ def _draft(request: _Request, command: _Command) -> Proposal:
         article_ids=_articles(origin),
         created_at=request.now,
         expires_at=rules.expiry(command.tier, request.now),
+        amount_minor=amount.minor if amount else None,
+        currency=amount.currency if amount else "",
+        people=people_needed(amount),
+        edited_by=origin.edited_by,
     )
 
 
@@ -247,6 +254,8 @@ def _short(key: str) -> str:
 def _find_standing(request: _Request, proposal: Proposal) -> Proposal | None:
     """Return a live proposal of the same intent; refuse what a person has just rejected."""
     rows = Proposal.objects.for_principal(request.principal).filter(action=proposal.action)
+    if request.origin.replaces:
+        rows = rows.exclude(pk=request.origin.replaces)
     rejected = rows.filter(
         status=ProposalStatus.REJECTED,
         hash=proposal.hash,
@@ -265,7 +274,7 @@ def _file(request: _Request, tier: RiskTier, proposal: Proposal) -> Outcome:
     proposal.status = ProposalStatus.RECORDED if only_noted else ProposalStatus.PENDING
     proposal.save(force_insert=True)
     _record_filed(request, proposal, f"proposal.{proposal.status}")
-    return _recorded_outcome(proposal, duplicate=False)
+    return recorded_outcome(proposal, duplicate=False)
 
 
 def _execute(request: _Request, command: _Command, proposal: Proposal) -> Outcome:
@@ -284,6 +293,12 @@ def _execute(request: _Request, command: _Command, proposal: Proposal) -> Outcom
         evidence=proposal.evidence,
     )
     _, result = freeze(executor(request.principal, command.typed, context))
+    Effect.objects.create(
+        proposal=proposal,
+        tenant_id=proposal.tenant_id,
+        action=proposal.action,
+        at=request.now,
+    )
     changed = Proposal.objects.filter(pk=proposal.pk, status=ProposalStatus.EXECUTING).update(
         status=ProposalStatus.EXECUTED, executed_at=request.now, result=result
     )
@@ -295,7 +310,7 @@ def _execute(request: _Request, command: _Command, proposal: Proposal) -> Outcom
         result,
     )
     _record_filed(request, proposal, "proposal.executed")
-    return _recorded_outcome(proposal, duplicate=False)
+    return recorded_outcome(proposal, duplicate=False)
 
 
 def _same_again(request: _Request, standing: Proposal) -> Outcome:
@@ -308,35 +323,7 @@ def _same_again(request: _Request, standing: Proposal) -> Outcome:
         detail={"origin": request.origin.key, "run": request.origin.run_id},
         now=request.now,
     )
-    return _recorded_outcome(standing)
-
-
-_FRESH: Mapping[str, tuple[OutcomeStatus, str]] = {
-    ProposalStatus.EXECUTED: (OutcomeStatus.EXECUTED, "Done."),
-    ProposalStatus.PENDING: (
-        OutcomeStatus.WAITING,
-        "Not done yet: a person decides. Say that it waits, and never that it is done.",
-    ),
-    ProposalStatus.RECORDED: (
-        OutcomeStatus.PROPOSE_ONLY,
-        "Noted for a person. Nothing was done, and no program will do it.",
-    ),
-}
-
-
-def _recorded_outcome(proposal: Proposal, *, duplicate: bool = True) -> Outcome:
-    known = _FRESH.get(proposal.status)
-    message = known[1] if known else f"This was asked before and is {proposal.status} now."
-    status = OutcomeStatus.DUPLICATE if duplicate or known is None else known[0]
-    return Outcome(
-        status=status,
-        proposal_id=str(proposal.pk),
-        action=proposal.action,
-        tier=RiskTier(proposal.tier),
-        code=str(proposal.status),
-        message=message,
-        result=proposal.result or {},
-    )
+    return recorded_outcome(standing)
 
 
 def _record_filed(request: _Request, proposal: Proposal, kind: str) -> None:

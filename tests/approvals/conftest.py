@@ -11,10 +11,10 @@ from django.db import connections, transaction
 from pydantic import BaseModel, ConfigDict
 
 from approvals import registry
-from approvals.models import AuditEntry
+from approvals.models import AuditEntry, Decision, Proposal
 from approvals.registry import Action, Execution
 from approvals.rules import Origin
-from approvals.services import Outcome, propose, record
+from approvals.services import Outcome, propose, record, reject
 from dsupport.contract.errors import Conflict
 from dsupport.contract.principal import Principal, Proof
 from dsupport.contract.risk import RiskTier
@@ -113,6 +113,45 @@ def ask(
         evidence=evidence or {"words": ["please"]},
         now=now,
     )
+
+
+def hire(tenant: Any, name: str, role: str = "approver", **fields: Any) -> Any:
+    """Store a member of a shop's staff; no role makes them staff of no shop."""
+    from django.contrib.auth import get_user_model
+
+    from dsupport.models import Membership
+
+    user = get_user_model().objects.create(username=name, is_staff=True, **fields)
+    if role:
+        Membership.objects.create(tenant=tenant, user=user, role=role)
+    return user
+
+
+def say(proposal: Proposal, kind: str, user: Any) -> None:
+    """Store a person's word as the services do, without their judgement."""
+    Decision.objects.create(
+        proposal=proposal,
+        kind=kind,
+        user_id=user.pk,
+        name=user.username,
+        roles=[],
+        shown_hash=proposal.hash,
+        at=NOW,
+    )
+
+
+def turn_down(principal: Principal, **where: Any) -> None:
+    """Have a person of the asker's shop reject what is pending."""
+    for proposal in Proposal.objects.for_principal(principal).filter(status="pending", **where):
+        tenant = proposal.tenant
+        name = f"ann{tenant.pk}-{proposal.pk}"[:100]
+        reject(
+            proposal_id=str(proposal.pk),
+            by=hire(tenant, name),
+            reason_code="other",
+            reason="No.",
+            now=NOW,
+        )
 
 
 def note_thing(tenant_id: int | None = 1, subject: str = "thing:1", **detail: Any) -> AuditEntry:

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from approvals import registry, rules
-from approvals.models import AuditEntry, Proposal
+from approvals.models import AuditEntry, Effect, Proposal
 from approvals.rules import OutcomeStatus, ProposalStatus
 from approvals.services import verify
 from dsupport.contract.principal import Principal, Proof
 from dsupport.contract.risk import RiskTier
 from dsupport.lib.ids import new_id
 from dsupport.models import Switch
-from tests.approvals.conftest import NOW, ask
+from tests.approvals.conftest import NOW, ask, hire, say, turn_down
 
 
 def last_entry() -> AuditEntry:
@@ -184,9 +184,7 @@ def test_gate_earliest_wrong_decides(desk, tenant, customer, first):
             ask(asker, "gifts.free", key="used", conversation="other")
     if "rejected" in wrong and "identity" not in wrong:
         ask(asker, "gifts.medium", key="first")
-        Proposal.objects.filter(origin_key="first").update(
-            status="rejected", decided_at=NOW, decided_by="ann"
-        )
+        turn_down(asker, origin_key="first")
     if "limit" in wrong:
         fill("talk", "gifts.medium", rules.DECIDED_LIMITS.conversation, customer)
     if "switch" in wrong:
@@ -216,8 +214,7 @@ def fill(conversation: str, action: str, number: int, principal: Principal, **fi
     for index in range(number):
         low = tier is RiskTier.LOW
         defaults = {
-            "status": "executed" if low else "pending",
-            "executed_at": NOW if low else None,
+            "status": "executing" if low else "pending",
             "expires_at": None if low else NOW + timedelta(days=1),
             "created_at": NOW - timedelta(minutes=5),
             "owner_key": principal.owner_key,
@@ -351,7 +348,7 @@ def test_same_intent_after_the_first_expired_is_new(desk, customer):
 
 def test_rejected_request_is_not_put_again_until_the_state_changes(desk, customer):
     ask(customer, "gifts.high", key="a")
-    Proposal.objects.update(status="rejected", decided_at=NOW, decided_by="ann")
+    turn_down(customer)
     assert ask(customer, "gifts.high", key="b").code == "already_rejected"
     desk.state = {"paid": 1}
     assert ask(customer, "gifts.high", key="c").status is OutcomeStatus.WAITING
@@ -359,7 +356,7 @@ def test_rejected_request_is_not_put_again_until_the_state_changes(desk, custome
 
 def test_rejected_request_may_be_put_in_another_conversation(desk, customer):
     ask(customer, "gifts.high", key="a")
-    Proposal.objects.update(status="rejected", decided_at=NOW, decided_by="ann")
+    turn_down(customer)
     outcome = ask(customer, "gifts.high", key="b", conversation="new")
     assert outcome.status is OutcomeStatus.WAITING
 
@@ -487,11 +484,27 @@ def test_table_refuses_to_change_what_was_asked(desk, customer, change):
         Proposal.objects.update(**change)
 
 
-def test_table_a_decision_is_made_once(desk, customer):
+def test_table_a_decision_is_made_once(desk, tenant, customer):
     ask(customer, "gifts.high")
+    say(Proposal.objects.get(), "approve", hire(tenant, "ann"))
     Proposal.objects.update(status="approved", decided_at=NOW, decided_by="ann")
     with pytest.raises(IntegrityError, match="decision is made once"), transaction.atomic():
         Proposal.objects.update(decided_by="bob")
+
+
+def move(rows, status, people) -> None:
+    """Take a proposal to a status, with all that the table wants to see for it."""
+    fields = {}
+    if status in people:
+        fields = {"decided_at": NOW, "decided_by": people[status].username}
+    if status == "executed":
+        fields = {"executed_at": NOW}
+        proposal = rows.get()
+        if proposal.status in {"executing", "unknown"}:
+            Effect.objects.create(
+                proposal=proposal, tenant_id=proposal.tenant_id, action=proposal.action, at=NOW
+            )
+    rows.update(status=status, **fields)
 
 
 # How a proposal that waits gets to a status, by allowed steps.
@@ -510,19 +523,23 @@ PATHS = {
 
 
 @pytest.mark.parametrize("old", list(ProposalStatus))
-def test_table_knows_the_same_transitions_as_the_rules(desk, customer, old):
+def test_table_knows_the_same_transitions_as_the_rules(desk, tenant, customer, old):
     first = "recorded" if old == "recorded" else "pending"
     action = "gifts.very_high" if old == "recorded" else "gifts.high"
+    people = {"approved": hire(tenant, "ann"), "rejected": hire(tenant, "bob")}
     for new in set(ProposalStatus) - {old}:
-        fill(new, action, 1, customer, status=first, decided_at=NOW, decided_by="ann")
+        fill(new, action, 1, customer, status=first)
         rows = Proposal.objects.filter(conversation_id=new)
+        if first == "pending":
+            say(rows.get(), "approve", people["approved"])
+            say(rows.get(), "reject", people["rejected"])
         for step in PATHS.get(old, []):
-            rows.update(status=step, executed_at=NOW if step == "executed" else None)
+            move(rows, step, people)
         assert rows.get().status == old
         allowed = new in rules.TRANSITIONS[old]
         try:
             with transaction.atomic():
-                rows.update(status=new, executed_at=NOW if new == "executed" else None)
+                move(rows, new, people)
         except IntegrityError:
             assert not allowed, f"{old} to {new} is allowed by the rules alone"
         else:

@@ -1,0 +1,25 @@
+"""What workers and the clock do with proposals. Messages carry ids; the row is the job."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from approvals.services import executable, execute, expire_due
+from dsupport.lib import clock
+from dsupport.lib.queue import enqueue
+
+
+@shared_task(name="approvals.execute", acks_late=False, ignore_result=True)
+def execute_proposal(proposal_id: str) -> None:
+    """Carry out what was approved, unless another worker has it."""
+    execute(proposal_id, now=clock.now())
+
+
+@shared_task(name="approvals.sweep", ignore_result=True)
+def sweep_proposals() -> int:
+    """Wake a worker for what was approved or left behind; end what nobody decided in time."""
+    ids = executable()
+    for proposal_id in ids:
+        enqueue("approvals.execute", proposal_id=proposal_id)
+    expire_due(now=clock.now())
+    return len(ids)
