@@ -11,7 +11,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 
-from approvals.rules import LIVE, ProposalStatus
+from approvals.rules import LIVE, ConfirmationStatus, ProposalStatus
 from dsupport.contract.principal import Principal
 from dsupport.contract.risk import RiskTier
 from dsupport.lib.money import Money
@@ -174,6 +174,74 @@ class Proposal(models.Model):
     def amount(self) -> Money | None:
         """Return the money that the decision is about, if it is about money."""
         return None if self.amount_minor is None else Money(self.amount_minor, self.currency)
+
+
+class ConfirmationQuerySet(models.QuerySet["Confirmation"]):
+    def for_principal(self, principal: Principal) -> ConfirmationQuerySet:
+        """Return the cards that were shown to this asker, in their own shop."""
+        return self.filter(tenant_id=principal.tenant_id, owner_key=principal.owner_key)
+
+    def asked(self, now: datetime) -> ConfirmationQuerySet:
+        """Return the cards that can still be answered."""
+        return self.filter(status=ConfirmationStatus.ASKED, expires_at__gt=now)
+
+
+class Confirmation(models.Model):
+    """A card that asks a customer whether they want exactly this. Their yes is used once.
+
+    What was shown never changes: a trigger refuses it.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    tenant = models.ForeignKey("dsupport.Tenant", on_delete=models.PROTECT, related_name="+")
+    owner_key = models.CharField(max_length=120)
+    action = models.CharField(max_length=80)
+    arguments = models.JSONField()
+    evidence = models.JSONField()
+    article_ids = ArrayField(models.CharField(max_length=120), default=list, blank=True)
+    hash = models.CharField(max_length=64)
+    intent_key = models.CharField(max_length=200)
+    card = models.JSONField(help_text="What was shown: title, lines, what cannot be undone")
+    run_id = models.CharField(max_length=64, blank=True)
+    conversation_id = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    status = models.CharField(
+        max_length=10, choices=[(s.value, s.value.capitalize()) for s in ConfirmationStatus]
+    )
+    answered_at = models.DateTimeField(null=True)
+    proposal = models.OneToOneField(
+        Proposal, on_delete=models.PROTECT, null=True, related_name="confirmation"
+    )
+
+    objects: Any = ConfirmationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "conversation_id", "intent_key"],
+                condition=Q(status="asked"),
+                name="one_card_asks_for_a_thing",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=[s.value for s in ConfirmationStatus]),
+                name="confirmation_status_is_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(hash__regex=_DIGEST), name="confirmation_hash_is_whole"
+            ),
+            models.CheckConstraint(
+                condition=Q(proposal=None) | Q(status="confirmed"),
+                name="confirmed_before_it_is_proposed",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "conversation_id"], name="cards_of_a_talk"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.card.get("title", self.action))
 
 
 class DecisionQuerySet(models.QuerySet["Decision"]):

@@ -56,6 +56,19 @@ TRANSITIONS: Mapping[ProposalStatus, frozenset[ProposalStatus]] = MappingProxyTy
 LIVE = frozenset({_S.PENDING, _S.APPROVED, _S.EXECUTING, _S.UNKNOWN, _S.RECORDED})
 
 
+class ConfirmationStatus(StrEnum):
+    """Where a card stands that asks a customer for their yes."""
+
+    ASKED = "asked"
+    CONFIRMED = "confirmed"
+    DECLINED = "declined"
+    SUPERSEDED = "superseded"  # a newer card asks the same
+    EXPIRED = "expired"
+
+
+CONFIRM_WITHIN = timedelta(minutes=30)
+
+
 class OutcomeStatus(StrEnum):
     """What the gate did with a request."""
 
@@ -81,6 +94,7 @@ class Origin:
     article_ids: tuple[str, ...] = ()
     edited_by: str = ""  # the member of staff who made it of `replaces`
     replaces: str = ""
+    expects: str = ""  # the hash that somebody was shown; anything else is refused
 
 
 @dataclass(frozen=True, slots=True)

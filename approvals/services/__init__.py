@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from approvals.rules import Origin, Outcome, OutcomeStatus
 from approvals.services.audit import BadPlace, Verification, count_entries, record, verify
+from approvals.services.confirmations import (
+    Card,
+    ask_customer,
+    confirm,
+    decline,
+    open_cards,
+)
 from approvals.services.decisions import approve, cancel, claim, edit, expire_due, reject
 from approvals.services.execution import executable, execute
 from approvals.services.gate import propose
@@ -12,14 +19,18 @@ from approvals.services.switches import is_off, known_switches, set_switch
 
 __all__ = [
     "BadPlace",
+    "Card",
     "Origin",
     "Outcome",
     "OutcomeStatus",
     "Verification",
     "approve",
+    "ask_customer",
     "cancel",
     "claim",
+    "confirm",
     "count_entries",
+    "decline",
     "edit",
     "executable",
     "execute",
@@ -28,6 +39,7 @@ __all__ = [
     "is_off",
     "known_switches",
     "live_arguments",
+    "open_cards",
     "propose",
     "record",
     "reject",

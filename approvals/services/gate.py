@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Count, Q
-from pydantic import BaseModel, ValidationError
 
 from approvals import registry, rules
-from approvals.errors import AlreadyRejected, InvalidArguments, InvalidOrigin, KeyConflict
+from approvals.errors import (
+    AlreadyRejected,
+    InvalidOrigin,
+    KeyConflict,
+    ShownDiffers,
+)
 from approvals.evidence import check_storable, clean, freeze, freeze_evidence, masked
 from approvals.models import Effect, Proposal
 from approvals.policy import people_needed
-from approvals.registry import Action, Execution
+from approvals.registry import Execution
 from approvals.rules import Counts, Origin, Outcome, OutcomeStatus, ProposalStatus
 from approvals.services.audit import record
+from approvals.services.commands import Command, Request, read_command
 from approvals.services.outcomes import recorded_outcome
 from approvals.services.switches import check_action_on
 from dsupport.contract.errors import DomainError
 from dsupport.contract.principal import Principal
 from dsupport.contract.risk import RiskTier
-from dsupport.lib.canonical import CanonicalError, canonical_json, digest
+from dsupport.lib.canonical import digest
 from dsupport.lib.ids import new_id
 from dsupport.models import Tenant
 
@@ -37,29 +40,6 @@ _GATE_FAILED_ADVICE = "This could not be checked, so nothing was done. Hand over
 _MAX_KEY = 200
 _MAX_ID = 64
 _MAX_ARTICLE = 120
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """What was asked, as it came."""
-
-    principal: Principal
-    action: str
-    arguments: Mapping[str, Any]
-    origin: Origin
-    evidence: Mapping[str, Any]
-    now: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    """What was asked, typed and in its one spelling."""
-
-    action: Action
-    tier: RiskTier
-    typed: BaseModel
-    text: str
-    arguments: dict[str, Any]
 
 
 def propose(
@@ -79,7 +59,7 @@ def propose(
     but its audit entry. Rows that the caller holds locked must not be needed by the action, for
     a shop's requests pass the gate one at a time.
     """
-    request = _Request(principal, action, arguments, origin, evidence, now)
+    request = Request(principal, action, arguments, origin, evidence, now)
     try:
         with transaction.atomic():
             return _pass_gate(request)
@@ -90,8 +70,8 @@ def propose(
         return _refuse(request, GATE_FAILED, _GATE_FAILED_ADVICE)
 
 
-def _pass_gate(request: _Request) -> Outcome:
-    command = _read_command(request)
+def _pass_gate(request: Request) -> Outcome:
+    command = read_command(request)
     _check_origin(request.origin)
     _serialise(request.principal.tenant_id)
     replayed = _find_replayed(request, command)
@@ -104,6 +84,7 @@ def _pass_gate(request: _Request) -> Outcome:
         check_action_on(action.name, request.principal.tenant_id)
         _check_limits(request, command.tier)
     proposal = _draft(request, command)
+    _check_expected(request.origin, proposal)
     if command.tier is RiskTier.LOW:  # carried out at once, so none stands or was rejected
         return _execute(request, command, proposal)
     standing = _find_standing(request, proposal)
@@ -112,28 +93,35 @@ def _pass_gate(request: _Request) -> Outcome:
     return _file(request, command.tier, proposal)
 
 
-def _read_command(request: _Request) -> _Command:
-    action = registry.get_action(request.action)
-    if action.tier is None:  # registration refuses this; the gate does not rely on it
-        raise registry.RegistrationError(f"{action.name} has no tier")
-    try:
-        given = canonical_json(request.arguments)
-        check_storable(json.loads(given))
-        typed = action.arguments.model_validate_json(given, strict=True)
-        text, arguments = freeze(typed.model_dump(mode="json"))
-    except ValidationError as error:
-        raise InvalidArguments(_explain(error)) from None
-    except (CanonicalError, UnicodeEncodeError) as error:
-        raise InvalidArguments(f"These arguments cannot be read: {error}.") from None
-    return _Command(action, action.tier, typed, text, arguments)
+def preview(
+    *,
+    principal: Principal,
+    action: str,
+    arguments: Mapping[str, Any],
+    origin: Origin,
+    evidence: Mapping[str, Any],
+    now: datetime,
+) -> Proposal:
+    """Return what `propose` would file, judged the same way and filed nowhere.
+
+    Raises the `DomainError` that `propose` would refuse with.
+    """
+    request = Request(principal, action, arguments, origin, evidence, now)
+    with transaction.atomic():
+        command = read_command(request)
+        command.action.permit(principal, command.typed)
+        command.action.validate(principal, command.typed, now)
+        if not command.action.always_on:
+            check_action_on(command.action.name, principal.tenant_id)
+            _check_limits(request, command.tier)
+        proposal = _draft(request, command)
+        _find_standing(request, proposal)
+        return proposal
 
 
-def _explain(error: ValidationError) -> str:
-    problems = [
-        f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}"
-        for item in error.errors(include_url=False, include_input=False)
-    ]
-    return "Correct these arguments: " + "; ".join(problems[:5]) + "."
+def _check_expected(origin: Origin, proposal: Proposal) -> None:
+    if origin.expects and origin.expects != proposal.hash:
+        raise ShownDiffers("Something has changed since this was shown. Ask for it again.")
 
 
 def _check_origin(origin: Origin) -> None:
@@ -154,7 +142,7 @@ def _serialise(tenant_id: int) -> None:
         )
 
 
-def _find_replayed(request: _Request, command: _Command) -> Proposal | None:
+def _find_replayed(request: Request, command: Command) -> Proposal | None:
     """Return what the same origin key led to; refuse a key that once meant something else.
 
     This comes before everything that looks at the state, because the state has changed by what
@@ -174,7 +162,7 @@ def _find_replayed(request: _Request, command: _Command) -> Proposal | None:
     return found
 
 
-def _check_limits(request: _Request, tier: RiskTier) -> None:
+def _check_limits(request: Request, tier: RiskTier) -> None:
     limits = rules.limits_for(tier)
     origin, principal, now = request.origin, request.principal, request.now
     since, tiers = now - rules.LIMIT_WINDOW, rules.tiers_counted_with(tier)
@@ -204,7 +192,7 @@ def _articles(origin: Origin) -> list[str]:
     return sorted({clean(name, _MAX_ARTICLE) for name in origin.article_ids})
 
 
-def _draft(request: _Request, command: _Command) -> Proposal:
+def _draft(request: Request, command: Command) -> Proposal:
     """Build the proposal, not yet stored: content, state it rests on, evidence, hash, expiry."""
     principal, origin, action = request.principal, request.origin, command.action
     _, snapshot = freeze(action.snapshot(principal, command.typed))
@@ -251,7 +239,7 @@ def _short(key: str) -> str:
     return key if len(key) <= _MAX_KEY else digest("intent/1", key)
 
 
-def _find_standing(request: _Request, proposal: Proposal) -> Proposal | None:
+def _find_standing(request: Request, proposal: Proposal) -> Proposal | None:
     """Return a live proposal of the same intent; refuse what a person has just rejected."""
     rows = Proposal.objects.for_principal(request.principal).filter(action=proposal.action)
     if request.origin.replaces:
@@ -268,7 +256,7 @@ def _find_standing(request: _Request, proposal: Proposal) -> Proposal | None:
     return standing
 
 
-def _file(request: _Request, tier: RiskTier, proposal: Proposal) -> Outcome:
+def _file(request: Request, tier: RiskTier, proposal: Proposal) -> Outcome:
     """Store what waits for a person, or what is only noted for one."""
     only_noted = tier is RiskTier.VERY_HIGH
     proposal.status = ProposalStatus.RECORDED if only_noted else ProposalStatus.PENDING
@@ -277,7 +265,7 @@ def _file(request: _Request, tier: RiskTier, proposal: Proposal) -> Outcome:
     return recorded_outcome(proposal, duplicate=False)
 
 
-def _execute(request: _Request, command: _Command, proposal: Proposal) -> Outcome:
+def _execute(request: Request, command: Command, proposal: Proposal) -> Outcome:
     """Carry out a LOW action: the row comes first, so the origin key guards the effect."""
     executor = command.action.execute
     if executor is None:
@@ -313,7 +301,7 @@ def _execute(request: _Request, command: _Command, proposal: Proposal) -> Outcom
     return recorded_outcome(proposal, duplicate=False)
 
 
-def _same_again(request: _Request, standing: Proposal) -> Outcome:
+def _same_again(request: Request, standing: Proposal) -> Outcome:
     """Answer a second wish for the same thing with the first proposal."""
     record(
         tenant_id=standing.tenant_id,
@@ -326,7 +314,7 @@ def _same_again(request: _Request, standing: Proposal) -> Outcome:
     return recorded_outcome(standing)
 
 
-def _record_filed(request: _Request, proposal: Proposal, kind: str) -> None:
+def _record_filed(request: Request, proposal: Proposal, kind: str) -> None:
     record(
         tenant_id=proposal.tenant_id,
         kind=kind,
@@ -348,7 +336,7 @@ def _record_filed(request: _Request, proposal: Proposal, kind: str) -> None:
     )
 
 
-def _refuse(request: _Request, code: str, message: str) -> Outcome:
+def _refuse(request: Request, code: str, message: str) -> Outcome:
     action = registry.find_action(request.action)
     tier = action.tier if action else None
     try:
@@ -360,7 +348,7 @@ def _refuse(request: _Request, code: str, message: str) -> Outcome:
     return Outcome(OutcomeStatus.REFUSED, "", request.action, tier, code, message)
 
 
-def _record_refusal(request: _Request, code: str, message: str, tier: RiskTier | None) -> None:
+def _record_refusal(request: Request, code: str, message: str, tier: RiskTier | None) -> None:
     origin = request.origin
     record(
         tenant_id=request.principal.tenant_id,
