@@ -115,8 +115,12 @@ def judge_cancel(case: OrderCase, reason: str) -> list[Ruling]:
     ]
 
 
-def judge_address(case: OrderCase) -> list[Ruling]:
-    return [_untouched(case)]
+def judge_address(case: OrderCase, old: Mapping[str, str], new: Mapping[str, str]) -> list[Ruling]:
+    return [_untouched(case), judge_other_address(old, new)]
+
+
+def judge_other_address(old: Mapping[str, str], new: Mapping[str, str]) -> Ruling:
+    return Ruling("other_address", dict(old) != dict(new), "The address is another than now.")
 
 
 def judge_payment(case: OrderCase, method_id: str) -> list[Ruling]:

@@ -12,7 +12,7 @@ from orders import changes, policy
 from orders.actions import arguments as given
 from orders.actions import words
 from orders.actions.plan import Plan, State
-from orders.cases import Opened, find_choices
+from orders.cases import Opened, address_of, find_choices
 from orders.changes import Bookings
 from orders.policy import Choice, Ruling
 from orders.rules import OrderStatus
@@ -114,7 +114,9 @@ CHANGE_ADDRESS = Plan(
     name="orders.change_address",
     tier=RiskTier.MEDIUM,
     arguments=given.ChangeAddress,
-    judge=lambda opened, _wanted: policy.judge_address(opened.case),
+    judge=lambda opened, wanted: policy.judge_address(
+        opened.case, address_of(opened.order), wanted.as_fields()
+    ),
     words=_address_words,
     changes=_address_changes,
     apply=lambda opened, wanted, _bookings: changes.change_address(

@@ -14,10 +14,15 @@ from orders.actions.arguments import AddressArguments
 from orders.actions.words import address_line
 from orders.cases import address_of, own_profile
 from orders.changes import change_own_address
+from orders.errors import RuleBroken
+from orders.policy import judge_other_address
 
 
-def _exists(principal: Principal, _wanted: AddressArguments, _now: datetime) -> None:
-    own_profile(principal)
+def _is_another(principal: Principal, wanted: AddressArguments, _now: datetime) -> None:
+    found = address_of(own_profile(principal))
+    ruling = judge_other_address(found, wanted.as_fields())
+    if not ruling.holds:
+        raise RuleBroken(ruling.name, ruling.text)
 
 
 def _state(principal: Principal, _wanted: AddressArguments) -> Mapping[str, Any]:
@@ -52,7 +57,7 @@ CHANGE_PROFILE_ADDRESS = Action(
     name="orders.change_profile_address",
     tier=RiskTier.MEDIUM,
     arguments=AddressArguments,
-    validate=_exists,
+    validate=_is_another,
     snapshot=_state,
     current=_locked_state,
     describe=_words,

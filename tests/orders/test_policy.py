@@ -77,7 +77,7 @@ def test_nothing_of_an_order_is_changed_once_it_is_no_longer_pending(status):
     swaps = [("shirt-red", BLUE)]
     for rulings in (
         judge_cancel(case, "no longer needed"),
-        judge_address(case),
+        judge_address(case, {"line1": "a"}, {"line1": "b"}),
         judge_payment(case, "paypal"),
         judge_items(case, swaps, "card"),
     ):
@@ -101,6 +101,11 @@ def test_nothing_comes_back_or_is_refunded_before_it_has_arrived_or_twice(status
 )
 def test_order_is_paid_by_another_own_method_that_can_pay_it(method, rule):
     assert broken(judge_payment(PENDING, method)) == rule
+
+
+def test_address_becomes_another_one():
+    assert broken(judge_address(PENDING, {"line1": "a"}, {"line1": "b"})) is None
+    assert broken(judge_address(PENDING, {"line1": "a"}, {"line1": "a"})) == "other_address"
 
 
 def test_order_paid_by_two_methods_keeps_them():
