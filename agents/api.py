@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from channels.db import database_sync_to_async
@@ -15,11 +15,12 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Field, Router, Schema, Status
 from pydantic import ConfigDict
 
-from agents import services
+from agents import requests, services
 from agents.feed import events_after, for_customer
 from agents.models import Message, Run
 from agents.notify import group_of
 from agents.rules import ACTIVE, MAX_MESSAGE_LENGTH, RunStatus
+from approvals.services import cancel
 from dsupport.access import principal_of, shop_of
 from dsupport.lib import clock
 
@@ -71,6 +72,19 @@ class RunOut(Schema):
     usage: UsageOut
 
 
+class ShownIn(Schema):
+    model_config = ConfigDict(extra="forbid")
+
+    hash: str = Field(min_length=64, max_length=64)
+
+
+class AnsweredOut(Schema):
+    status: str
+    code: str
+    proposal: str
+    message: str
+
+
 class TicketOut(Schema):
     ticket: str
 
@@ -80,6 +94,42 @@ def open_conversation(request: HttpRequest) -> Status[dict[str, Any]]:
     shop = shop_of(request)
     made = services.open_conversation(principal=principal_of(request, shop), now=clock.now())
     return Status(201, _conversation(made, shop.slug))
+
+
+@router.post("/confirmations/{uuid:confirmation_id}/{answer}", response=AnsweredOut)
+def answer_card(
+    request: HttpRequest,
+    confirmation_id: UUID,
+    answer: Literal["confirm", "decline"],
+    body: ShownIn,
+) -> dict[str, Any]:
+    """Answer a card with what it showed: `hash` as the event `confirmation.asked` had it."""
+    outcome = requests.answer_card(
+        principal=principal_of(request, shop_of(request)),
+        confirmation_id=confirmation_id,
+        shown_hash=body.hash,
+        yes=answer == "confirm",
+        now=clock.now(),
+    )
+    if outcome is None:
+        return {"status": "declined", "code": "declined", "proposal": "", "message": ""}
+    return {
+        "status": outcome.status.value,
+        "code": outcome.code,
+        "proposal": outcome.proposal_id,
+        "message": outcome.message,
+    }
+
+
+@router.post("/proposals/{uuid:proposal_id}/cancel", response=AnsweredOut)
+def cancel_proposal(request: HttpRequest, proposal_id: UUID) -> dict[str, Any]:
+    """Take back what one has asked for, while nobody has decided."""
+    cancel(
+        principal=principal_of(request, shop_of(request)),
+        proposal_id=str(proposal_id),
+        now=clock.now(),
+    )
+    return {"status": "cancelled", "code": "cancelled", "proposal": str(proposal_id), "message": ""}
 
 
 @router.get("/conversations/{uuid:conversation_id}", response=ConversationOut)

@@ -29,6 +29,8 @@ ACCESS: Mapping[str, tuple[str, ...]] = {
     "orders": ("list_my_orders", "get_order", "track_shipment"),
     "escalation": ("create_ticket",),
 }  # fmt: skip
+# The offline rules also ask for deeds; models get that tool once their budget of tokens has room.
+WITH_DEEDS: Mapping[str, tuple[str, ...]] = {**ACCESS, "solo": (*ACCESS["solo"], "request_change")}
 _SPECIALIST = {"ask_knowledge": "knowledge", "ask_orders": "orders", "escalate": "escalation"}
 
 
@@ -91,6 +93,7 @@ class Assembly:
 
 
 DEFAULT_ASSEMBLY = Assembly(access=ACCESS)
+OFFLINE_ASSEMBLY = Assembly(access=WITH_DEEDS)
 
 
 def build_desk(

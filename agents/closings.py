@@ -73,4 +73,42 @@ def cancelled_text(tickets: list[str]) -> str:
     return f"Stopped. Ticket {tickets[0]} had already been opened and stays open."
 
 
+REQUESTED = "I have passed your request on. A person decides; you will hear of it here."
+DECLINED = "All right. Nothing was changed."
+# Why staff said no, as a customer reads it. Words of staff stay inside.
+_TURNED_DOWN = {
+    "not_eligible": "The shop's rules do not allow it.",
+    "wrong_details": "Some of its details are not right.",
+    "wrong_amount": "The amount is not right.",
+    "no_evidence": "We need to know more first.",
+    "done_elsewhere": "It has been taken care of already.",
+    "withdrawn": "It was withdrawn.",
+}
+
+
+def refused_text(why: str) -> str:
+    """Return the message after a yes that came too late or to something that has changed."""
+    return f"This could not be asked for. {why}"
+
+
+def progress_text(status: str, title: str, reason_code: str) -> str:
+    """Return what a customer hears when a request has moved on, by its status."""
+    said = {
+        "approved": f"A person has agreed: {title}. It is being carried out.",
+        "executing": f"Being carried out: {title}.",
+        "unknown": f"Being carried out: {title}.",
+        "executed": f"Done: {title}.",
+        "rejected": f"A person has decided against it: {title}. "
+        f"{_TURNED_DOWN.get(reason_code, '')}".strip(),
+        "expired": f"Nobody decided in time, so nothing was done: {title}. Please ask again.",
+        "cancelled": f"Withdrawn, nothing was done: {title}.",
+        "superseded": f"A person has changed the details and passed it on: {title}.",
+        "conflict": f"Something had changed meanwhile, so nothing was done: {title}. "
+        "Please ask again.",
+        "failed": f"It could not be carried out, and nothing was done: {title}. "
+        "A person will look at it.",
+    }
+    return said.get(status, f"{title}: {status}.")
+
+
 NOT_DELIVERED = "I could not finish this, and could not reach our team either. Please write again."

@@ -14,7 +14,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 
-from agents import services
+from agents import requests, services
 from agents.feed import events_after, for_customer
 from agents.models import Conversation
 from agents.notify import group_of
@@ -91,6 +91,22 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             principal=self.principal, run_id=str(frame.get("run")), now=clock.now()
         )
 
+    async def _on_confirm(self, frame: dict[str, Any]) -> None:
+        await self._answer(frame, yes=True)
+
+    async def _on_decline(self, frame: dict[str, Any]) -> None:
+        await self._answer(frame, yes=False)
+
+    async def _answer(self, frame: dict[str, Any], *, yes: bool) -> None:
+        await database_sync_to_async(requests.answer_card)(
+            principal=self.principal,
+            confirmation_id=str(frame.get("proposal")),
+            shown_hash=str(frame.get("hash")),
+            yes=yes,
+            now=clock.now(),
+        )
+        await self._send_new()
+
     async def _on_person(self, _frame: dict[str, Any]) -> None:
         await database_sync_to_async(services.request_person)(
             principal=self.principal, conversation_id=self.conversation.pk, now=clock.now()
@@ -109,6 +125,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     _handlers = {
         "message": _on_message,
         "cancel": _on_cancel,
+        "confirm": _on_confirm,
+        "decline": _on_decline,
         "person": _on_person,
         "seen": _on_seen,
     }

@@ -24,6 +24,10 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
             mine |= Q(customer_id=principal.customer_id)
         return self.filter(mine, tenant_id=principal.tenant_id)
 
+    def for_worker(self, conversation_id: uuid.UUID) -> ConversationQuerySet:
+        """Return one conversation by its id, for code that tells it what became of a request."""
+        return self.filter(pk=conversation_id)
+
     def for_run(self, run: Run) -> ConversationQuerySet:
         """Return the conversation of a run, for the worker that holds it."""
         return self.filter(pk=run.conversation_id, tenant_id=run.tenant_id)

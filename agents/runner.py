@@ -14,11 +14,17 @@ from typing import cast
 from uuid import UUID
 
 import structlog
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from agents import endings
 from agents.answer import AnswerForm
-from agents.assembly import Architecture, build_desk
+from agents.assembly import (
+    DEFAULT_ASSEMBLY,
+    OFFLINE_ASSEMBLY,
+    Architecture,
+    build_desk,
+)
 from agents.context import assemble
 from agents.desk import turn_context
 from agents.endings import Posted
@@ -54,7 +60,9 @@ MAX_ROUNDS = 3  # how often newer words of the customer may make a finished draf
 
 def configured_desk(architecture: Architecture) -> Desk:
     """Return the agents of an architecture with the tools that the rooms offer."""
-    return build_desk(architecture, all_tools(), intent_labels())
+    offline = settings.DSUPPORT_PROVIDER == "offline"
+    assembly = OFFLINE_ASSEMBLY if offline else DEFAULT_ASSEMBLY
+    return build_desk(architecture, all_tools(), intent_labels(), assembly)
 
 
 @dataclass(frozen=True)

@@ -186,18 +186,25 @@ def post_system(
     now: datetime,
     run_id: UUID | None = None,
     ticket: str = "",
+    client_id: str = "",
+    silent: bool = False,
 ) -> None:
-    """Append a message of the desk itself and its events inside the caller's transaction."""
+    """Append a message of the desk itself and its events inside the caller's transaction.
+
+    A message of the same `client_id` is stored once. A `silent` one is on record without being
+    shown as a message.
+    """
     message = Message(
         conversation_id=conversation_id,
         run_id=run_id,
         author=Message.Author.SYSTEM,
         text=text,
         form={"ticket_id": ticket} if ticket else None,
+        client_id=client_id,
         created_at=now,
     )
-    said = NewEvent("message", message_data(message), now)
-    seqs = append(conversation_id, [*events, said], run_id=run_id, now=now)
+    said = [] if silent else [NewEvent("message", message_data(message), now)]
+    seqs = append(conversation_id, [*events, *said], run_id=run_id, now=now)
     message.seq = seqs[-1]
     message.save(force_insert=True)
     transaction.on_commit(lambda: announce(conversation_id, seqs[-1]))

@@ -18,6 +18,7 @@ from agents.lease import process_owner
 from agents.liveness import start_pulse
 from agents.models import Run
 from agents.providers import warm_up
+from agents.requests import tell_progress
 from agents.runner import drain, execute_run, process_surroundings
 from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
@@ -33,6 +34,12 @@ _BATCH = 100
 def run_agent(run_id: str) -> None:
     """Carry out a run, unless another worker has it."""
     execute_run(UUID(run_id), process_surroundings(process_owner()))
+
+
+@shared_task(name="agents.proposal_changed", ignore_result=True)
+def tell_proposal(proposal_id: str) -> None:
+    """Tell the customer what has become of what they asked for."""
+    tell_progress(proposal_id, now=clock.now())
 
 
 @shared_task(name="agents.sweep_runs", ignore_result=True)

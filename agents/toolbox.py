@@ -137,6 +137,8 @@ def _run(spec: ToolSpec, arguments: ToolArguments, scope: RunScope, place: str) 
     result = bound(spec, _after(spec, result, scope, place))
     if result.trust == "article" and not result.is_error:
         scope.trace.emit("retrieval.finished", _retrieval(arguments, result), place=place)
+    if result.card is not None and not result.is_error:
+        scope.trace.emit("confirmation.asked", result.card, place=place)
     took = round((scope.elapsed() - started) * 1000)
     scope.trace.emit("tool.finished", {**finished(spec, result), "ms": took}, place=place)
     return result

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from itertools import zip_longest
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from approvals.services import Origin, ask_customer
 from dsupport.contract.tools import ErrorCategory, ToolArguments, ToolContext, ToolResult, ToolSpec
 from orders import queries
 from orders.catalogue import find_products
@@ -97,6 +99,53 @@ def get_product(arguments: GetProduct, context: ToolContext) -> ToolResult:
     return ToolResult(data=found, truncated=bool(found["more"]))
 
 
+class RequestChange(ToolArguments):
+    """What a customer wants done to an order. Fields that an action does not need stay empty."""
+
+    action: Literal["cancel", "refund", "return", "exchange", "change_items", "change_payment"]
+    order_number: OrderNumber
+    reason: str | None = Field(default=None, max_length=60)
+    items: list[str] | None = Field(default=None, max_length=50, description="Article numbers")
+    new_items: list[str] | None = Field(
+        default=None, max_length=50, description="What each becomes, in the same order"
+    )
+    payment_method: str | None = Field(default=None, max_length=100)
+    amount: str | None = Field(default=None, max_length=14, description="Such as 19.90")
+
+
+def request_change(arguments: RequestChange, context: ToolContext) -> ToolResult:
+    """Show the customer a card with exactly what would be asked for. Nothing is done by it."""
+    card = ask_customer(
+        principal=context.principal,
+        action=f"orders.{arguments.action}",
+        arguments=_action_arguments(arguments),
+        origin=Origin(
+            key=context.key, run_id=context.run_id, conversation_id=context.conversation_id
+        ),
+        evidence=context.evidence,
+        now=context.now,
+    )
+    shown = card.to_json()
+    return ToolResult(
+        data={"shown": shown["title"], "lines": shown["lines"], "note": _CARD_NOTE}, card=shown
+    )
+
+
+def _action_arguments(wanted: RequestChange) -> dict[str, Any]:
+    """Return the arguments of the action: what was given, in its own words."""
+    given = wanted.model_dump(exclude_none=True, exclude={"action", "new_items", "items"})
+    if wanted.action in {"exchange", "change_items"}:
+        pairs = zip_longest(wanted.items or [], wanted.new_items or [])
+        return {**given, "swaps": [{"old": old, "new": new} for old, new in pairs]}
+    return given if wanted.items is None else {**given, "items": wanted.items}
+
+
+_CARD_NOTE = (
+    "A card with these details is before the customer. Nothing is done: they must confirm it, and "
+    "then a person decides. Say that, and end your turn."
+)
+
+
 def _read_status(text: str) -> OrderStatus:
     spelling = text.strip().casefold().replace(" ", "_").replace("-", "_")
     try:
@@ -148,5 +197,17 @@ TOOLS: tuple[ToolSpec, ...] = (
         arguments=GetProduct,
         body=get_product,
         progress="Looking in the catalogue…",
+    ),
+    ToolSpec(
+        name="request_change",
+        description=(
+            "Show the customer a card that asks whether they want exactly this done to one of "
+            "their orders. Nothing is done before they confirm and a person approves."
+        ),
+        arguments=RequestChange,
+        body=request_change,
+        personal=True,
+        writes=True,
+        progress="Preparing your request for order {order_number}…",
     ),
 )

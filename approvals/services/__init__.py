@@ -10,6 +10,7 @@ from approvals.services.confirmations import (
     confirm,
     decline,
     open_cards,
+    read_card,
 )
 from approvals.services.decisions import approve, cancel, claim, edit, expire_due, reject
 from approvals.services.execution import executable, execute
@@ -41,6 +42,7 @@ __all__ = [
     "live_arguments",
     "open_cards",
     "propose",
+    "read_card",
     "record",
     "reject",
     "set_switch",

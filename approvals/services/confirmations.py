@@ -126,6 +126,15 @@ def decline(*, principal: Principal, confirmation_id: str, now: datetime) -> Non
         _record(principal, confirmation_id, "declined", now, {})
 
 
+def read_card(*, principal: Principal, confirmation_id: str) -> Confirmation:
+    """Return a card that was shown to this asker; missing and foreign ones are refused alike."""
+    rows = Confirmation.objects.for_principal(principal)
+    found: Confirmation | None = rows.filter(pk=_key(confirmation_id)).first()
+    if found is None:
+        raise ProposalNotFound("There is no such card. Nothing was changed.")
+    return found
+
+
 def open_cards(*, principal: Principal, conversation_id: str, now: datetime) -> list[Confirmation]:
     """Return the cards of a conversation that this asker can still answer, oldest first."""
     rows = Confirmation.objects.for_principal(principal).asked(now)

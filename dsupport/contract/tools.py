@@ -57,8 +57,9 @@ class ToolResult:
     """What code answered. `data` is JSON-shaped and is all that the model may see.
 
     `sources` are passages that may be cited; `ticket` is the number of a ticket the call opened
-    or found; `trust` says where the words came from: `shop` (facts from our tables), `article`
-    (written by staff, still data) or `outside` (a carrier, a remote server).
+    or found; `card` is what a customer is shown to confirm; `trust` says where the words came
+    from: `shop` (facts from our tables), `article` (written by staff, still data) or `outside` (a
+    carrier, a remote server).
     """
 
     data: Any
@@ -68,6 +69,7 @@ class ToolResult:
     ticket: str = ""
     trust: str = "shop"
     truncated: bool = False
+    card: Mapping[str, Any] | None = None
 
     @classmethod
     def error(cls, category: ErrorCategory, code: str, message: str) -> ToolResult:

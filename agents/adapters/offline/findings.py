@@ -60,6 +60,10 @@ class Findings:
         """Return what a look-up of this order gave; facts before an error."""
         return _best(r for r in self.results if r.tool == "get_order" and _is_about(r, number))
 
+    def change(self, number: str) -> Result | None:
+        """Return what became of a card about this order."""
+        return _best(r for r in self.results if r.tool == "request_change" and _is_about(r, number))
+
     def tracking(self, number: str) -> Result | None:
         return _best(r for r in self.results if r.tool == "track_shipment" and _is_about(r, number))
 

@@ -174,3 +174,7 @@ SUMMARY_CARRIER = "{carrier}{on}: “{event}”."
 SUMMARY_CARRIER_AWAY = "{carrier} could not be reached."
 SUMMARY_RULES = "Article read: {title}, {heading}."
 SUMMARY_WORDS = "In their words: “{words}”"
+CARD_SHOWN = (
+    "I have put the details on a card below. Nothing happens before you confirm it, and then a "
+    "person decides."
+)

@@ -25,6 +25,11 @@ from agents.adapters.offline.transcript import Result
 from agents.adapters.offline.workbench import Workbench
 
 _PROBLEM = 0.3
+# What the chat asks the gate for by itself; the reason is the one that fits a plain wish.
+_CARDS: dict[str, dict[str, str]] = {
+    "cancel_request": {"action": "cancel", "reason": "no longer needed"},
+    "refund_request": {"action": "refund", "reason": "other"},
+}
 _ASKS_MONEY = re.compile(r"\b(?:paid|pay|total|cost|costs|price|amount|how much)\b", re.IGNORECASE)
 _WINDOW_INTENTS = frozenset({"refund_request", "return_request", "exchange_request"})
 
@@ -172,10 +177,28 @@ def serve_action(ask: Ask, bench: Workbench) -> Served:
             _tell_lookup_failed(served, choice.number, result, bench)
             return served
         standing = stand(facts, None)
+        if _show_card(served, ask, standing, bench):
+            served.cite(bench.quote(search, _question(ask), ask))
+            return served
     else:
         search = bench.search(_rules_query(ask))
     _pass_on(served, ask, standing, bench.quote(search, _question(ask), ask), bench)
     return served
+
+
+def _show_card(served: Served, ask: Ask, standing: Standing, bench: Workbench) -> bool:
+    """Put a card before the customer for what the gate takes; a person gets all the rest."""
+    if ask.intent not in _CARDS or not bench.can("request_change"):
+        return False
+    number = str(standing.facts.get("number", ""))
+    shown = bench.change({**_CARDS[ask.intent], "order_number": number})
+    if shown is None:
+        return True  # not known yet: the rules run again when it is
+    if facts_of(shown) is None:
+        return False
+    served.say(" ".join(tell_standing(standing)[:1]), "facts")
+    served.say(phrases.CARD_SHOWN)
+    return True
 
 
 def _pass_on(

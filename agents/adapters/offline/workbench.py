@@ -76,6 +76,13 @@ class Workbench:
             Wanted("ask_orders", {"question": "List the customer's orders."}),
         )
 
+    def change(self, arguments: Mapping[str, Any]) -> Result | None:
+        """Return what became of a card that asks for a deed; None when that is not known (yet)."""
+        found = self.findings.change(str(arguments["order_number"]))
+        if found is None:
+            self._want(Wanted("request_change", arguments))
+        return found
+
     def open_ticket(self, arguments: Mapping[str, Any]) -> None:
         self._want(Wanted("create_ticket", arguments), Wanted("escalate", arguments))
 
