@@ -1,21 +1,27 @@
-"""Proposals and the audit chain, to look at. Decisions are not made here."""
+"""Proposals, decided on their own page, and the audit chain to look at."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path, reverse
 from django.utils.html import format_html
+from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
+from approvals.deciding import read_decision
 from approvals.models import AuditEntry, Proposal
 from approvals.rules import TRANSITIONS, ProposalStatus
+from approvals.services import approve, claim, reject
+from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
 from dsupport.lib.readonly_admin import ReadOnlyAdmin, pretty_json, record_link
 from dsupport.models import Membership
@@ -36,10 +42,18 @@ _STATUS_COLOURS = {
 _TIER_COLOURS = {"LOW": "success", "MEDIUM": "info", "HIGH": "warning", "VERY_HIGH": "danger"}
 _KINDS = (
     ("proposal.", "Proposals"),
+    ("confirmation.", "Cards"),
     ("switch.", "Switches"),
     ("key.", "Keys"),
     ("staff.", "Staff"),
 )
+
+
+_SAID = {
+    "approved": "Approved. A worker carries it out now; its state stays on this page.",
+    "rejected": "Rejected. The customer is told.",
+    "pending": "Noted.",
+}
 
 
 class OverdueFilter(admin.SimpleListFilter):
@@ -61,13 +75,15 @@ class OverdueFilter(admin.SimpleListFilter):
 @admin.register(Proposal)
 class ProposalAdmin(ReadOnlyAdmin):
     view_roles = _CASE_WORKERS
+    change_form_outer_before_template = "admin/approvals/decision.html"
     list_display = (
         "description",
+        "amount_shown",
         "tier_label",
         "status_label",
         "owner",
-        "created_at",
-        "expires_at",
+        "time_left",
+        "claimed_by",
     )
     list_filter = ("status", "tier", OverdueFilter)
     list_select_related = ("tenant",)
@@ -112,6 +128,87 @@ class ProposalAdmin(ReadOnlyAdmin):
         "run",
         "conversation",
     )
+
+    def get_urls(self) -> list[Any]:
+        own = [
+            path(
+                f"<uuid:key>/{name}/",
+                self.admin_site.admin_view(require_POST(view)),
+                name=f"approvals_proposal_{name}",
+            )
+            for name, view in (
+                ("approve", self.approve_view),
+                ("reject", self.reject_view),
+                ("claim", self.claim_view),
+            )
+        ]
+        return [*own, *super().get_urls()]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        found = self.get_object(request, object_id)
+        context = dict(extra_context or {})
+        if found is not None:
+            context["decision"] = read_decision(found, request.user, now=clock.now())
+        return super().change_view(request, object_id, form_url, context)
+
+    def approve_view(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        return self._decide(
+            request,
+            key,
+            lambda user, now: approve(
+                proposal_id=str(key), by=user, shown_hash=request.POST.get("hash", ""), now=now
+            ),
+        )
+
+    def reject_view(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        return self._decide(
+            request,
+            key,
+            lambda user, now: reject(
+                proposal_id=str(key),
+                by=user,
+                reason_code=request.POST.get("code", ""),
+                reason=request.POST.get("reason", ""),
+                shown_hash=request.POST.get("hash", ""),
+                now=now,
+            ),
+        )
+
+    def claim_view(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        return self._decide(
+            request, key, lambda user, now: claim(proposal_id=str(key), by=user, now=now)
+        )
+
+    def _decide(
+        self, request: HttpRequest, key: UUID, act: Callable[[Any, datetime], Proposal]
+    ) -> HttpResponse:
+        """Do what a button says, by the service that judges it again, and say what happened."""
+        if not self.get_queryset(request).filter(pk=key).exists():
+            raise Http404("There is no such proposal.")
+        try:
+            done = act(request.user, clock.now())
+        except DomainError as error:
+            messages.error(request, error.message)
+        else:
+            messages.success(request, _SAID.get(done.status, "Noted.").format(done))
+        return HttpResponseRedirect(reverse("admin:approvals_proposal_change", args=[key]))
+
+    @admin.display(description="Amount", ordering="amount_minor")
+    def amount_shown(self, proposal: Proposal) -> str:
+        return str(proposal.amount) if proposal.amount else "–"
+
+    @admin.display(description="Time left", ordering="expires_at")
+    def time_left(self, proposal: Proposal) -> str:
+        if proposal.status != ProposalStatus.PENDING or proposal.expires_at is None:
+            return "–"
+        left = proposal.expires_at - clock.now()
+        return "over" if left <= timedelta() else f"{int(left.total_seconds() // 3600)} h"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

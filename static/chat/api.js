@@ -63,6 +63,8 @@ export function createApi({ base, shop }) {
     send: (id, message) => request("POST", `${one(id)}/messages`, message),
     person: (id) => request("POST", `${one(id)}/person`, {}),
     cancel: (run) => request("POST", `/runs/${encodeURIComponent(run)}/cancel`, {}),
+    answer: (card, answer, hash) => request("POST", `/confirmations/${card}/${answer}`, { hash }),
+    withdraw: (proposal) => request("POST", `/proposals/${proposal}/cancel`, {}),
     session: () => request("GET", "/session"),
     login: (email, password) => request("POST", "/session/login", { email, password }),
     token: (token) => request("POST", "/session/token", { token }),

@@ -7,6 +7,7 @@ import { plain } from "./format.js";
 import { note, otherMessage, OwnMessage } from "./messages.js";
 import { Outbox } from "./outbox.js";
 import { People } from "./people.js";
+import { Requests } from "./requests.js";
 import { Thread } from "./thread.js";
 import { Turn } from "./turn.js";
 
@@ -16,13 +17,6 @@ const POSTURES = {
   off: (who) => `${who} joined. The assistant is silent now.`,
   draft_only: (who) => `${who} now reads the assistant’s answers before they are sent.`,
   auto: () => "The assistant answers again. A person can take over at any time.",
-};
-
-const LINES = {
-  "confirmation.asked": "This needs your confirmation.",
-  "proposal.created": "A request was prepared.",
-  "proposal.decided": "A person decided about the request.",
-  "proposal.executed": "The request was carried out.",
 };
 
 /** Words for the ear: the marks of the renderer are left out. */
@@ -84,6 +78,12 @@ export class Desk {
       store: store.outbox,
       deliver: (item) => this.delivery.send(item),
       changed: (item) => this.#own.get(item.client_id)?.update(item),
+    });
+    this.requests = new Requests({
+      answer: (id, answer, hash) => api.answer(id, answer, hash),
+      withdraw: (proposal) => api.withdraw(proposal),
+      remark: (text) => hooks.remark(text),
+      place: (row, seq) => this.#thread.place(row, seq),
     });
     setInterval(() => this.#watch(), WATCH);
   }
@@ -180,10 +180,13 @@ export class Desk {
       "run.finished": () => this.#finished(event),
       "posture.changed": () => this.#postureChanged(event),
       error: () => this.#line(event, event.data?.message),
+      "confirmation.asked": () => this.requests.asked(event),
+      "proposal.created": () => this.requests.moved(event),
+      "proposal.decided": () => this.requests.moved(event),
+      "proposal.executed": () => this.requests.moved(event),
     };
     if (run && type !== "message" && type !== "error") this.#turnOf(run).apply(event);
     if (Object.hasOwn(handlers, type)) handlers[type]();
-    else if (Object.hasOwn(LINES, type)) this.#line(event, event.data?.text ?? LINES[type]);
   }
 
   #message(event) {
@@ -240,6 +243,7 @@ export class Desk {
     this.#arrived(turn.element, `AI assistant: ${spoken(data.answer)}`, false);
     if (data.escalated) this.people.announced(run, data.ticket_id);
     this.people.show(run, seq + 0.2, event.at);
+    this.requests.show(run, seq + 0.3, this.#thread.replaying);
     const question = this.#questionOf(run);
     this.#needs = data.needs === "identity" ? { question } : null;
     if (this.#needs && !this.#thread.replaying) this.#hooks.identity({ question, focus: false });
@@ -264,6 +268,7 @@ export class Desk {
       this.#thread.place(turn.element, event.seq);
     }
     this.people.show(event.run, event.seq + 0.2, event.at);
+    this.requests.show(event.run, event.seq + 0.3, this.#thread.replaying);
     this.#thread.follow(turn.element);
   }
 
@@ -350,6 +355,7 @@ export class Desk {
     this.#thread.clear();
     this.#thread.replaying = false;
     this.people.forget();
+    this.requests.clear();
     this.#hooks.person("");
   }
 
