@@ -95,8 +95,8 @@ class ProposalAdmin(ReadOnlyAdmin):
             {
                 "fields": (
                     "description",
-                    "status_label",
-                    "tier_label",
+                    "status",
+                    "tier",
                     "owner",
                     "created_at",
                     "expires_at",
@@ -112,12 +112,16 @@ class ProposalAdmin(ReadOnlyAdmin):
             "Decision",
             {"fields": ("decided_at", "decided_by", "reason_code", "reason")},
         ),
-        ("Evidence", {"fields": ("articles", "evidence_shown", "evidence_digest")}),
+        (
+            "Evidence as it was frozen",
+            {
+                "classes": ["collapse"],
+                "fields": ("articles", "evidence_shown", "evidence_digest"),
+            },
+        ),
         ("Where it came from", {"fields": ("run", "conversation", "origin_key", "tenant")}),
     )
     readonly_fields = (
-        "status_label",
-        "tier_label",
         "owner",
         "outcome",
         "history",
@@ -155,6 +159,10 @@ class ProposalAdmin(ReadOnlyAdmin):
         context = dict(extra_context or {})
         if found is not None:
             context["decision"] = read_decision(found, request.user, now=clock.now())
+            context["results"] = [
+                (each.get("tool"), each.get("trust"), json.dumps(each.get("data"), indent=1))
+                for each in found.evidence.get("results", [])
+            ]
         return super().change_view(request, object_id, form_url, context)
 
     def approve_view(self, request: HttpRequest, key: UUID) -> HttpResponse:

@@ -190,6 +190,8 @@ CHANNEL_LAYERS = {
     }
 }
 
+# Whoever signs in at the console without having been sent there comes to its first page.
+LOGIN_REDIRECT_URL = "admin:index"
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SAMESITE = "Lax"

@@ -103,9 +103,7 @@ class ReadOnlyAdmin(ModelAdmin):
 def pretty_json(value: Any) -> str:
     """Return a JSON value as an indented, escaped block for a detail page."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    return format_html(
-        '<pre class="font-mono text-xs whitespace-pre-wrap break-words">{}</pre>', text
-    )
+    return format_html('<pre class="desk-json">{}</pre>', text)
 
 
 def record_link(model: str, pk: Any, text: str) -> str:

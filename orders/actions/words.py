@@ -29,7 +29,7 @@ def method_name(state: State, method: str) -> str:
 def pay_back_words(state: State) -> str:
     """Return where the money of a whole order goes back to, such as "$20.00 to PayPal"."""
     parts = [
-        f"{money(state, amount)} to {method_name(state, method)}"
+        f"{money(state, amount)} back to {method_name(state, method)}"
         for method, amount in state["held"].items()
         if amount > 0
     ]
