@@ -1,4 +1,4 @@
-"""Look at proposals from a terminal."""
+"""Look at proposals and decide on them from a terminal, by the console's own services."""
 
 from __future__ import annotations
 
@@ -6,33 +6,70 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
 from approvals.models import Proposal
+from approvals.policy import Reason
 from approvals.rules import ProposalStatus
-from approvals.services import get_proposal
+from approvals.services import approve, get_proposal, reject
+from dsupport.contract.errors import DomainError
+from dsupport.lib import clock
 from dsupport.lib.commands import DeskCommand
 
 _MOST = 200
 
 
 class Command(DeskCommand):
-    help = "List proposals, or show one with its exact arguments, state and evidence."
+    help = (
+        "List proposals, show one with its exact arguments, state and evidence, or decide on one "
+        "by the console's own services."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("what", choices=["list", "show"])
-        parser.add_argument("id", nargs="?", help="the proposal to show")
+        parser.add_argument("what", choices=["list", "show", "approve", "reject"])
+        parser.add_argument("id", nargs="?", help="the proposal to show or decide on")
+        parser.add_argument("--by", metavar="USER", help="the member of staff who decides")
+        parser.add_argument("--hash", help="of exactly what was shown, to approve it")
+        parser.add_argument("--reason", help="why it is rejected, in words")
+        parser.add_argument(
+            "--code", choices=list(Reason), default=Reason.OTHER.value, help="why, by a code"
+        )
         parser.add_argument("--tenant", help="list one shop's alone, by its slug")
         parser.add_argument("--status", choices=[status.value for status in ProposalStatus])
 
     def run(self, **options: Any) -> int:
-        if options["what"] == "show":
-            if not options["id"]:
-                raise CommandError("Give the id: approvals show ID", returncode=2)
-            self._show(get_proposal(options["id"]), as_json=options["json"])
-        else:
+        what = options["what"]
+        if what == "list":
             self._list(options)
+            return 0
+        if not options["id"]:
+            raise CommandError(f"Give the id: approvals {what} ID", returncode=2)
+        if what == "show":
+            self._show(get_proposal(options["id"]), as_json=options["json"])
+            return 0
+        return self._decide(options)
+
+    def _decide(self, options: dict[str, Any]) -> int:
+        """Approve or reject; exit 1 when it is refused, with the reason."""
+        needed = {"approve": ("by", "hash"), "reject": ("by", "reason")}[options["what"]]
+        missing = [f"--{name}" for name in needed if not options[name]]
+        if missing:
+            raise CommandError(f"{options['what']} needs {' and '.join(missing)}.", returncode=2)
+        common = {"proposal_id": options["id"], "by": _user(options["by"]), "now": clock.now()}
+        try:
+            if options["what"] == "approve":
+                done = approve(**common, shown_hash=options["hash"])
+            else:
+                done = reject(**common, reason_code=options["code"], reason=options["reason"])
+        except DomainError as error:
+            self.stderr.write(f"{error.code}: {error.message}")
+            return 1
+        if options["json"]:
+            self.emit(_summary(done))
+        else:
+            self.stdout.write(f"{done.pk} is {done.status}: {done.description}")
         return 0
 
     def _list(self, options: dict[str, Any]) -> None:
@@ -77,6 +114,13 @@ class Command(DeskCommand):
         for name, value in document.items():
             text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
             self.stdout.write(f"{name:<16} {'' if text is None else text}")
+
+
+def _user(name: str) -> Any:
+    found = get_user_model().objects.filter(username=name).first()
+    if found is None:
+        raise CommandError(f"There is no user {name!r}. Name a member of staff.", returncode=2)
+    return found
 
 
 def _summary(proposal: Proposal) -> dict[str, Any]:
