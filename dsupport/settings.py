@@ -35,6 +35,8 @@ DSUPPORT_ARCHITECTURE = env.dsupport_architecture
 # How long a run belongs to a worker that has not been heard of since.
 DSUPPORT_LEASE_SECONDS = env.dsupport_lease_seconds
 DSUPPORT_SEEDER = "dsupport.demo.seed.seed_demo"
+# What `manage.py approvals prove` runs.
+DSUPPORT_PROVER = "evals.prove.prove"
 # One dotted path per port, like EMAIL_BACKEND.
 DSUPPORT_EMBEDDER = env.dsupport_embedder
 DSUPPORT_CARRIER = env.dsupport_carrier

@@ -6,8 +6,10 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
+from django.utils.module_loading import import_string
 
 from approvals.models import Proposal
 from approvals.policy import Reason
@@ -16,6 +18,7 @@ from approvals.services import approve, get_proposal, reject
 from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
 from dsupport.lib.commands import DeskCommand
+from dsupport.lib.scratch import scratch_database
 
 _MOST = 200
 
@@ -28,7 +31,7 @@ class Command(DeskCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("what", choices=["list", "show", "approve", "reject"])
+        parser.add_argument("what", choices=["list", "show", "approve", "reject", "prove"])
         parser.add_argument("id", nargs="?", help="the proposal to show or decide on")
         parser.add_argument("--by", metavar="USER", help="the member of staff who decides")
         parser.add_argument("--hash", help="of exactly what was shown, to approve it")
@@ -44,12 +47,28 @@ class Command(DeskCommand):
         if what == "list":
             self._list(options)
             return 0
+        if what == "prove":
+            return self._prove(as_json=options["json"])
         if not options["id"]:
             raise CommandError(f"Give the id: approvals {what} ID", returncode=2)
         if what == "show":
             self._show(get_proposal(options["id"]), as_json=options["json"])
             return 0
         return self._decide(options)
+
+    def _prove(self, *, as_json: bool) -> int:
+        """Try every way in with the agent's own powers, in a database of its own."""
+        with scratch_database():
+            found = import_string(settings.DSUPPORT_PROVER)()
+        document = found.document()
+        if as_json:
+            self.emit(document)
+        else:
+            self.stdout.write(f"{document['tried']} ways in were tried of {document['exist']}.")
+            for name in document["breached"]:
+                self.stdout.write(f"BREACHED: {name}")
+            self.stdout.write("PASS" if found.passed else "FAIL")
+        return 0 if found.passed else 1
 
     def _decide(self, options: dict[str, Any]) -> int:
         """Approve or reject; exit 1 when it is refused, with the reason."""
