@@ -37,6 +37,8 @@ DSUPPORT_LEASE_SECONDS = env.dsupport_lease_seconds
 DSUPPORT_SEEDER = "dsupport.demo.seed.seed_demo"
 # What `manage.py approvals prove` runs.
 DSUPPORT_PROVER = "evals.prove.prove"
+# What `manage.py explain` asks.
+DSUPPORT_EXPLAINER = "evals.explain.explain"
 # One dotted path per port, like EMAIL_BACKEND.
 DSUPPORT_EMBEDDER = env.dsupport_embedder
 DSUPPORT_CARRIER = env.dsupport_carrier

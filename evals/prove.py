@@ -28,12 +28,14 @@ from django.utils.module_loading import import_string
 
 from agents.consumers import ConversationConsumer
 from agents.toolkit import all_tools
+from approvals.models import Decision, Effect, Proposal
 from approvals.rules import ConfirmationStatus
 from approvals.services import read_card
 from dsupport.contract.tools import ToolContext, ToolSpec
 from dsupport.lib import clock
 from dsupport.lib.session import store_principal
 from evals.stage import Stage, set_stage
+from orders.models import Order, Payment
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 # The forms that refuse a field too many, by a part of their address.
@@ -76,7 +78,7 @@ class Proof:
 def prove(*, tools: Sequence[ToolSpec] | None = None) -> Proof:
     """Try everything in the database that is connected, which should be a scratch one."""
     proof, stage = Proof(), set_stage()
-    held = _Held()
+    held = _Held(stage.tenant.pk)
     specs = list(all_tools().values()) if tools is None else list(tools)
     attempts = [
         *_routes(stage),
@@ -102,18 +104,8 @@ def prove(*, tools: Sequence[ToolSpec] | None = None) -> Proof:
 class _Held:
     """What must stay as it is: decisions, effects, orders and money."""
 
-    _SQL = """
-    SELECT (SELECT count(*) FROM approvals_decision),
-           (SELECT count(*) FROM approvals_effect AS e JOIN approvals_proposal AS p
-            ON p.id = e.proposal_id WHERE p.tier <> 'LOW'),
-           (SELECT count(*) FROM approvals_proposal WHERE status IN
-            ('approved', 'rejected', 'executing', 'executed', 'failed', 'unknown')
-            AND tier <> 'LOW'),
-           (SELECT md5(string_agg(o::text, '|' ORDER BY o.id)) FROM orders_order AS o),
-           (SELECT md5(string_agg(p::text, '|' ORDER BY p.id)) FROM orders_payment AS p)
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, tenant_id: int) -> None:
+        self._tenant_id = tenant_id
         self._seen = self._read()
 
     def has_changed(self) -> bool:
@@ -121,9 +113,15 @@ class _Held:
         return before != self._seen
 
     def _read(self) -> Any:
-        with connection.cursor() as cursor:
-            cursor.execute(self._SQL)
-            return cursor.fetchone()
+        decided = ("approved", "rejected", "executing", "executed", "failed", "unknown")
+        waiting = Proposal.objects.exclude(tier="LOW")
+        return (
+            Decision.objects.count(),
+            Effect.objects.exclude(proposal__tier="LOW").count(),
+            waiting.filter(status__in=decided).count(),
+            list(Order.objects.for_tenant(self._tenant_id).order_by("pk").values_list()),
+            list(Payment.objects.for_tenant(self._tenant_id).order_by("pk").values_list()),
+        )
 
 
 Attempt = tuple[str, Callable[[], Any]]

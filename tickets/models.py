@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from django.db import models
@@ -48,6 +49,10 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
     def for_principal(self, principal: Principal) -> TicketQuerySet:
         """Return the asker's own tickets, in their own shop."""
         return self.filter(tenant_id=principal.tenant_id, owner_key=principal.owner_key)
+
+    def for_tenants(self, tenant_ids: Collection[int] | None) -> TicketQuerySet:
+        """Return the tickets of some shops, for staff; None means all, for who runs the desk."""
+        return self if tenant_ids is None else self.filter(tenant_id__in=tenant_ids)
 
     def unfinished(self) -> TicketQuerySet:
         return self.filter(status__in=_UNFINISHED)
