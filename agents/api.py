@@ -46,7 +46,9 @@ class MessageIn(Schema):
 
 
 class SubmittedOut(Schema):
-    run_id: UUID
+    """`run_id` is null for a yes or no to a card, which is answered at once."""
+
+    run_id: UUID | None
     message_id: UUID
     seq: int
     duplicate: bool
@@ -145,7 +147,7 @@ def read_conversation(request: HttpRequest, conversation_id: UUID) -> dict[str, 
 def submit_message(
     request: HttpRequest, conversation_id: UUID, body: MessageIn
 ) -> Status[dict[str, Any]]:
-    submitted = services.receive_message(
+    submitted = requests.receive_message(
         principal=principal_of(request, shop_of(request)),
         conversation_id=conversation_id,
         text=body.text,

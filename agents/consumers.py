@@ -77,7 +77,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
 
     async def _on_message(self, frame: dict[str, Any]) -> None:
         client_id = frame.get("client_id", "")
-        await database_sync_to_async(services.receive_message)(
+        await database_sync_to_async(requests.receive_message)(
             principal=self.principal,
             conversation_id=self.conversation.pk,
             text=frame.get("text"),

@@ -9,15 +9,68 @@ from uuid import UUID
 from django.db import transaction
 
 from agents import closings
+from agents.consent import Consent, read_consent
 from agents.models import Conversation, Message
-from agents.services import post_system
+from agents.pace import check_pace
+from agents.services import Submitted, note_words, post_system, submit_message
 from agents.store import NewEvent
-from approvals.services import Outcome, OutcomeStatus, confirm, decline, get_proposal, read_card
+from approvals.services import (
+    Outcome,
+    OutcomeStatus,
+    confirm,
+    decline,
+    get_proposal,
+    open_cards,
+    read_card,
+)
 from dsupport.contract.errors import Conflict
 from dsupport.contract.principal import Principal
 
 _DONE = frozenset({"executed", "conflict", "failed", "unknown"})
 _SILENT = frozenset({"approved", "executing", "superseded", "unknown"})
+
+
+def receive_message(
+    *,
+    principal: Principal,
+    conversation_id: UUID | str,
+    text: object,
+    client_id: str = "",
+    now: datetime,
+) -> Submitted:
+    """Take what comes in at a door, within the pace that is allowed.
+
+    An unmistakable yes or no while exactly one card is open answers that card, and no run is
+    made. Everything else is a message like any.
+    """
+    check_pace(principal)
+    consent = read_consent(text) if isinstance(text, str) else Consent.UNCLEAR
+    if isinstance(text, str) and consent is not Consent.UNCLEAR:
+        cards = open_cards(principal=principal, conversation_id=str(conversation_id), now=now)
+        if len(cards) == 1:
+            said = note_words(
+                principal=principal,
+                conversation_id=conversation_id,
+                text=text,
+                client_id=client_id,
+                now=now,
+            )
+            if not said.duplicate:
+                answer_card(
+                    principal=principal,
+                    confirmation_id=cards[0].pk,
+                    shown_hash=cards[0].hash,
+                    yes=consent is Consent.YES,
+                    now=now,
+                )
+            return said
+    return submit_message(
+        principal=principal,
+        conversation_id=conversation_id,
+        text=text,
+        client_id=client_id,
+        now=now,
+    )
 
 
 def answer_card(

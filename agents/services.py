@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 from uuid import UUID
 
 from django.conf import settings
@@ -18,7 +17,6 @@ from agents.errors import ConversationNotFound, RunNotFound, RunOver
 from agents.manifest import current_manifest
 from agents.models import Conversation, Message, Run
 from agents.notify import announce
-from agents.pace import check_pace
 from agents.rules import RunStatus, check_message
 from agents.store import NewEvent, append
 from dsupport.contract.errors import InvalidInput
@@ -35,7 +33,7 @@ class Submitted:
     """What became of a message: its place in the stream, and the run that answers it."""
 
     message_id: UUID
-    run_id: UUID
+    run_id: UUID | None  # None for a yes or no to a card, which no run answers
     seq: int
     duplicate: bool = False
 
@@ -70,23 +68,19 @@ def get_run(*, principal: Principal, run_id: UUID | str) -> Run:
     return run
 
 
-def receive_message(
-    *,
-    principal: Principal,
-    conversation_id: UUID | str,
-    text: object,
-    client_id: str = "",
-    now: datetime,
+def note_words(
+    *, principal: Principal, conversation_id: UUID | str, text: str, client_id: str, now: datetime
 ) -> Submitted:
-    """Take what comes in at a door: as `submit_message`, within the pace that is allowed."""
-    check_pace(principal)
-    return submit_message(
-        principal=principal,
-        conversation_id=conversation_id,
-        text=text,
-        client_id=client_id,
-        now=now,
-    )
+    """Store what the customer says without a run that answers it."""
+    words = check_message(text)
+    with transaction.atomic():
+        conversation = _lock_conversation(principal, conversation_id)
+        known = _find_sent(conversation, client_id)
+        if known is not None:
+            return known
+        message = _store_words(conversation, principal, None, words, client_id, now)
+        transaction.on_commit(lambda: announce(conversation.pk, message.seq))
+    return Submitted(message.pk, None, message.seq)
 
 
 def submit_message(
@@ -250,7 +244,7 @@ def _find_sent(conversation: Conversation, client_id: str) -> Submitted | None:
     message = Message.objects.for_conversation(conversation).filter(client_id=client_id).first()
     if message is None:
         return None
-    return Submitted(message.pk, cast(UUID, message.run_id), message.seq, duplicate=True)
+    return Submitted(message.pk, message.run_id, message.seq, duplicate=True)
 
 
 def _active_run(conversation: Conversation) -> Run | None:
@@ -274,7 +268,7 @@ def _new_run(conversation: Conversation, now: datetime) -> Run:
 def _store_words(
     conversation: Conversation,
     principal: Principal,
-    run: Run,
+    run: Run | None,
     words: str,
     client_id: str,
     now: datetime,
@@ -289,7 +283,8 @@ def _store_words(
         created_at=now,
     )
     said = NewEvent("message", message_data(message), now)
-    message.seq = append(conversation.pk, [said], run_id=run.pk, now=now)[-1]
+    run_id = run.pk if run is not None else None
+    message.seq = append(conversation.pk, [said], run_id=run_id, now=now)[-1]
     message.save(force_insert=True)
     return message
 

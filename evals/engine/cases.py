@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from agents import services
@@ -111,7 +111,7 @@ class WholeRuns:
                 now=clock.now(),
                 wake=False,
             )
-            self._waiting.append(sent.run_id)
+            self._waiting.append(cast(UUID, sent.run_id))
 
     def carry_out(self) -> None:
         """Carry out one that waits."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.cache import caches
 
-from agents import services
+from agents import requests, services
 from agents.errors import TooManyMessages
 from agents.models import Message
 from dsupport.contract.principal import Principal
@@ -20,7 +20,7 @@ def _fresh_counters():
 
 
 def receive(desk, principal=None, conversation=None):
-    return services.receive_message(
+    return requests.receive_message(
         principal=principal or desk.principal,
         conversation_id=(conversation or desk.conversation).pk,
         text="hello",

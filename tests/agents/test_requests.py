@@ -145,3 +145,43 @@ def test_no_and_withdrawal_are_heard_without_the_words_of_staff(desk, card, endi
     tell(proposal)
     assert heard in desk.said("system")[-1]
     assert "scammer" not in json.dumps([event.data for event in desk.events()])
+
+
+def write(desk, text, client_id=""):
+    return requests.receive_message(
+        principal=desk.principal,
+        conversation_id=desk.conversation.pk,
+        text=text,
+        client_id=client_id,
+        now=NOW,
+    )
+
+
+def test_unmistakable_yes_in_words_answers_the_one_open_card(desk, card):
+    said = write(desk, "Yes, please", "c1")
+    assert said.run_id is None
+    assert write(desk, "Yes, please", "c1").duplicate
+    assert Proposal.objects.get().hash == card.hash
+    assert desk.types()[-3:] == ["message", "proposal.created", "message"]
+    assert desk.said("customer") == ["Yes, please"]
+
+
+def test_no_in_words_declines_it_and_vague_words_go_to_a_run(desk, card):
+    assert write(desk, "yes but only if it is free").run_id is not None
+    assert not Proposal.objects.exists()
+    assert write(desk, "no thanks").run_id is None
+    assert last(desk, "proposal.decided")["state"] == "declined"
+    assert write(desk, "yes").run_id is not None  # no card is open any more
+
+
+def test_yes_is_a_message_like_any_while_two_cards_are_open(desk, card, room):
+    ask_customer(
+        principal=desk.principal,
+        action="gifts.chat",
+        arguments={"order": "2000", "amount": 1},
+        origin=Origin(key="run/2", conversation_id=str(desk.conversation.pk)),
+        evidence={},
+        now=NOW,
+    )
+    assert write(desk, "yes").run_id is not None
+    assert not Proposal.objects.exists()

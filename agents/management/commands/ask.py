@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -56,8 +56,9 @@ class Command(DeskCommand):
             now=clock.now(),
             wake=False,
         )
-        run = Run.objects.for_principal(principal).filter(pk=submitted.run_id)
+        run_id = cast(UUID, submitted.run_id)
+        run = Run.objects.for_principal(principal).filter(pk=run_id)
         for name in ("provider", "architecture"):
             if options[name] is not None:
                 run.update(**{name: options[name]})
-        return submitted.run_id
+        return run_id
