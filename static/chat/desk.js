@@ -1,5 +1,6 @@
 // The conversation on this page: what each event does to it, and what the customer can do.
 
+import { Cards } from "./cards.js";
 import { Connection } from "./connection.js";
 import { Delivery } from "./delivery.js";
 import { announce } from "./dom.js";
@@ -7,7 +8,6 @@ import { plain } from "./format.js";
 import { note, otherMessage, OwnMessage } from "./messages.js";
 import { Outbox } from "./outbox.js";
 import { People } from "./people.js";
-import { Requests } from "./requests.js";
 import { Thread } from "./thread.js";
 import { Turn } from "./turn.js";
 
@@ -79,9 +79,8 @@ export class Desk {
       deliver: (item) => this.delivery.send(item),
       changed: (item) => this.#own.get(item.client_id)?.update(item),
     });
-    this.requests = new Requests({
-      answer: (id, answer, hash) => api.answer(id, answer, hash),
-      withdraw: (proposal) => api.withdraw(proposal),
+    this.cards = new Cards({
+      api,
       remark: (text) => hooks.remark(text),
       place: (row, seq) => this.#thread.place(row, seq),
     });
@@ -180,10 +179,10 @@ export class Desk {
       "run.finished": () => this.#finished(event),
       "posture.changed": () => this.#postureChanged(event),
       error: () => this.#line(event, event.data?.message),
-      "confirmation.asked": () => this.requests.asked(event),
-      "proposal.created": () => this.requests.moved(event),
-      "proposal.decided": () => this.requests.moved(event),
-      "proposal.executed": () => this.requests.moved(event),
+      "confirmation.asked": () => this.cards.asked(event),
+      "proposal.created": () => this.cards.moved(event),
+      "proposal.decided": () => this.cards.moved(event),
+      "proposal.executed": () => this.cards.moved(event),
     };
     if (run && type !== "message" && type !== "error") this.#turnOf(run).apply(event);
     if (Object.hasOwn(handlers, type)) handlers[type]();
@@ -243,7 +242,7 @@ export class Desk {
     this.#arrived(turn.element, `AI assistant: ${spoken(data.answer)}`, false);
     if (data.escalated) this.people.announced(run, data.ticket_id);
     this.people.show(run, seq + 0.2, event.at);
-    this.requests.show(run, seq + 0.3, this.#thread.replaying);
+    this.cards.show(run, seq, this.#thread.replaying);
     const question = this.#questionOf(run);
     this.#needs = data.needs === "identity" ? { question } : null;
     if (this.#needs && !this.#thread.replaying) this.#hooks.identity({ question, focus: false });
@@ -268,7 +267,7 @@ export class Desk {
       this.#thread.place(turn.element, event.seq);
     }
     this.people.show(event.run, event.seq + 0.2, event.at);
-    this.requests.show(event.run, event.seq + 0.3, this.#thread.replaying);
+    this.cards.show(event.run, event.seq, this.#thread.replaying);
     this.#thread.follow(turn.element);
   }
 
@@ -355,7 +354,7 @@ export class Desk {
     this.#thread.clear();
     this.#thread.replaying = false;
     this.people.forget();
-    this.requests.clear();
+    this.cards.clear();
     this.#hooks.person("");
   }
 

@@ -1,8 +1,10 @@
 // Requests that act: the card that asks for a yes, and the line that says how it goes on.
 
-import { announce, button, h, icon } from "./dom.js";
+import { announce, button, h, icon, loadStyle } from "./dom.js";
 import { dayWords, timeOf } from "./format.js";
 import { byline } from "./messages.js";
+
+await loadStyle("later.css");
 
 const STATES = {
   asked: "",
@@ -31,7 +33,7 @@ const until = (at) => (dayWords(at) === "Today" ? timeOf(at) : `${dayWords(at)},
 class Request {
   constructor({ id, hash, title, lines, warning, expires_at: expires }, at, hooks) {
     Object.assign(this, { id, hash, expires, hooks, state: "asked", proposal: "", decideBy: "" });
-    this.line = h("p", { class: "request__state", role: "status" });
+    this.line = h("p", { class: "request__state" });
     this.yes = button("Confirm", () => this.answer("confirm"), "button");
     this.no = button("Not now", () => this.answer("decline"));
     this.buttons = h("div", { class: "request__buttons" }, this.yes, this.no);
@@ -52,7 +54,7 @@ class Request {
   async answer(answer) {
     this.become("sending");
     try {
-      await this.hooks.answer(this.id, answer, this.hash);
+      await this.hooks.api.answer(this.id, answer, this.hash);
     } catch (error) {
       if (error.retryable) this.become("asked");
       else this.become(error.code === "expired" ? "late" : "refused");
@@ -62,7 +64,7 @@ class Request {
 
   async withdraw() {
     try {
-      await this.hooks.withdraw(this.proposal);
+      await this.hooks.api.withdraw(this.proposal);
     } catch (error) {
       this.hooks.remark(error.message);
     }
@@ -97,7 +99,7 @@ export class Requests {
   #byProposal = new Map();
   #waiting = new Map();
 
-  /** `hooks`: answer(id, answer, hash), withdraw(proposal), remark(text), place(row, seq). */
+  /** `hooks`: api, remark(text), place(row, seq). */
   constructor(hooks) {
     this.hooks = hooks;
   }
@@ -128,9 +130,5 @@ export class Requests {
     card.decideBy = data.expires_at ?? card.decideBy;
     card.become(data.state, at);
     return true;
-  }
-
-  clear() {
-    for (const map of [this.#cards, this.#byProposal, this.#waiting]) map.clear();
   }
 }

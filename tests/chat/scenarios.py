@@ -228,12 +228,21 @@ async def many(stage: Stage) -> str:
 
 
 async def tour(stage: Stage) -> str:
-    """Send the events of later stages, which must be shown as plain lines."""
+    """Send what a request that acts says of itself, and a refusal beside it."""
     await stage.say(
         "guardrail.denied", {"point": "before_tool", "reason": "order_not_yours"}, span="g1"
     )
-    await stage.say("proposal.created", {"text": "A refund of €49.90 was prepared."}, span="g2")
-    await stage.say("confirmation.asked", {}, span="g3")
+    card = {
+        "id": "c1",
+        "hash": "0" * 64,
+        "title": "Refund €49.90 of €99.80 on order 1042",
+        "lines": [{"label": "Refund to", "value": "Visa ending 4242"}],
+        "warning": "This cannot be undone.",
+        "expires_at": "2099-01-01T09:00:00Z",
+    }
+    await stage.say("confirmation.asked", card, span="g2")
+    waits = {"card": "c1", "id": "p1", "state": "pending", "expires_at": "2099-01-01T09:00:00Z"}
+    await stage.say("proposal.created", waits, span="g3")
     await stage.say("answer", reply("That is what later looks like."))
     return "completed"
 

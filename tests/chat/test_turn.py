@@ -192,12 +192,15 @@ def test_long_wait_says_what_is_slow_and_offers_a_person(clocked, desk):
     expect(page.locator(".handover")).to_contain_text("TKT-")
 
 
-def test_events_of_later_stages_become_plain_lines(chat):
+def test_request_is_a_card_whose_line_says_how_it_stands(chat):
     chat.ask("tour please")
-    notes = chat.thread.locator(".note")
-    expect(notes).to_have_count(2)
-    expect(notes.first).to_contain_text("A refund of €49.90 was prepared.")
-    expect(notes.last).to_contain_text("This needs your confirmation.")
+    card = chat.thread.locator(".request")
+    expect(card).to_have_count(1)
+    expect(card).to_contain_text("Refund €49.90 of €99.80 on order 1042")
+    expect(card).to_contain_text("Visa ending 4242")
+    expect(card).to_contain_text("Waiting for a person · until 1 January 2099")
+    expect(card.get_by_role("button", name="Cancel request")).to_be_visible()
+    expect(card.get_by_role("button", name="Confirm")).to_be_hidden()
 
 
 def test_live_region_hears_answers_only(chat, desk):

@@ -43,8 +43,10 @@ def rested_gateway() -> None:
     gateway.forget()
 
 
-def test_tools_are_the_agreed_four() -> None:
-    assert list(BY_NAME) == ["list_my_orders", "get_order", "track_shipment", "get_product"]
+def test_tools_are_the_agreed_ones() -> None:
+    reading = ["list_my_orders", "get_order", "track_shipment", "get_product"]
+    assert list(BY_NAME) == [*reading, "request_change"]
+    assert [name for name, tool in BY_NAME.items() if tool.writes] == ["request_change"]
     assert {name for name, tool in BY_NAME.items() if tool.personal} == set(BY_NAME) - {
         "get_product"
     }

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.test import override_settings
 
 from agents import services
 from agents.adapters.offline import OfflineRules
@@ -151,7 +152,7 @@ def play(architecture: str, model: Any) -> Figures:
             now=lambda: SEEDED_AT,
             client=client,
         )
-        with clock.frozen(SEEDED_AT):
+        with clock.frozen(SEEDED_AT), override_settings(DSUPPORT_PROVIDER="anthropic"):
             status = execute_run(sent.run_id, around)
         claude.close()
         assert fake.breaches == []
