@@ -22,15 +22,13 @@ Architecture = Literal["solo", "team"]
 ACCESS: Mapping[str, tuple[str, ...]] = {
     "solo": (
         "search_kb", "list_my_orders", "get_order", "track_shipment", "get_product",
-        "create_ticket",
+        "request_change", "create_ticket",
     ),
     "orchestrator": ("ask_knowledge", "ask_orders", "escalate"),
     "knowledge": ("search_kb", "get_product"),
-    "orders": ("list_my_orders", "get_order", "track_shipment"),
+    "orders": ("list_my_orders", "get_order", "track_shipment", "request_change"),
     "escalation": ("create_ticket",),
 }  # fmt: skip
-# The offline rules also ask for deeds; models get that tool once their budget of tokens has room.
-WITH_DEEDS: Mapping[str, tuple[str, ...]] = {**ACCESS, "solo": (*ACCESS["solo"], "request_change")}
 _SPECIALIST = {"ask_knowledge": "knowledge", "ask_orders": "orders", "escalate": "escalation"}
 
 
@@ -93,7 +91,6 @@ class Assembly:
 
 
 DEFAULT_ASSEMBLY = Assembly(access=ACCESS)
-OFFLINE_ASSEMBLY = Assembly(access=WITH_DEEDS)
 
 
 def build_desk(

@@ -11,6 +11,7 @@ from dsupport.contract.llm import ChatMessage, Text
 
 CHARS_PER_TOKEN = 4
 HISTORY_TOKENS = 4_000
+LOOKED_UP = "<looked-up>"  # begins what code has looked up; nobody else may write it
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,13 @@ def assemble(
         messages.insert(0, ChatMessage.user("[the customer opened the chat]"))
     if messages and messages[-1].role == "user":
         messages.append(ChatMessage.assistant("[no answer was given]"))
-    messages.append(ChatMessage("user", tuple(Text(word) for word in words)))
+    messages.append(ChatMessage("user", tuple(Text(_own(word)) for word in words)))
     return tuple(messages)
+
+
+def _own(words: str) -> str:
+    """Return a customer's words, which cannot pass for what the desk looked up."""
+    return words.replace(LOOKED_UP, "[looked-up]")
 
 
 def summarise(dropped: Sequence[Said]) -> str:

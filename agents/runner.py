@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from math import ceil
 from threading import Event
@@ -14,17 +14,12 @@ from typing import cast
 from uuid import UUID
 
 import structlog
-from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from agents import endings
+from agents.ahead import look_ahead
 from agents.answer import AnswerForm
-from agents.assembly import (
-    DEFAULT_ASSEMBLY,
-    OFFLINE_ASSEMBLY,
-    Architecture,
-    build_desk,
-)
+from agents.assembly import Architecture, build_desk
 from agents.context import assemble
 from agents.desk import turn_context
 from agents.endings import Posted
@@ -45,7 +40,7 @@ from agents.talk import Talk, as_talk
 from agents.threads import Threads
 from agents.toolkit import all_tools
 from agents.tracing import RUN_PLACE
-from dsupport.contract.llm import LLMClient
+from dsupport.contract.llm import ChatMessage, LLMClient
 from dsupport.contract.principal import Principal
 from dsupport.contract.tools import ToolContext
 from dsupport.lib import clock
@@ -60,9 +55,7 @@ MAX_ROUNDS = 3  # how often newer words of the customer may make a finished draf
 
 def configured_desk(architecture: Architecture) -> Desk:
     """Return the agents of an architecture with the tools that the rooms offer."""
-    offline = settings.DSUPPORT_PROVIDER == "offline"
-    assembly = OFFLINE_ASSEMBLY if offline else DEFAULT_ASSEMBLY
-    return build_desk(architecture, all_tools(), intent_labels(), assembly)
+    return build_desk(architecture, all_tools(), intent_labels())
 
 
 @dataclass(frozen=True)
@@ -225,8 +218,14 @@ class _Work:
     def _produce(self) -> AnswerForm:
         architecture = cast(Architecture, self.run.architecture)
         desk = self.around.desk(architecture)
+        place = f"m{self.talk.upto}/"
         messages = assemble(self.talk.past, self.talk.words)
-        return produce_answer(desk, messages, self.scope, f"m{self.talk.upto}/")
+        if self.run.provider != "offline":
+            words = messages[-1]
+            today = date.fromisoformat(self.scope.context["today"])
+            found = look_ahead(desk.producer, self.scope, f"{place}ahead", today=today)
+            messages = (*messages[:-1], ChatMessage(words.role, (*words.parts, *found)))
+        return produce_answer(desk, messages, self.scope, place)
 
     def _done(self, posted: Posted) -> str | None:
         if posted is Posted.LOST:

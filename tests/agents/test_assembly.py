@@ -36,7 +36,7 @@ def test_team_gives_each_specialist_only_its_tools():
     held = {name: set(agent.tools) for name, agent in desk.producer.delegates.items()}
     assert held == {
         "ask_knowledge": {"search_kb", "get_product"},
-        "ask_orders": {"list_my_orders", "get_order", "track_shipment"},
+        "ask_orders": {"list_my_orders", "get_order", "track_shipment", "request_change"},
         "escalate": {"create_ticket"},
     }
     assert set(desk.producer.tools) == set(held)

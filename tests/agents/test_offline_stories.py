@@ -598,3 +598,29 @@ def test_constants_of_the_shop_are_what_the_stories_say():
     assert [order["number"] for order in ORDERS] == ["1050", "1060", "1042", "1033"]
     assert LATE["days_late"] == 10
     assert MONDAY["placed_on"] == "2026-10-12"
+
+
+@pytest.mark.parametrize(
+    ("words", "order", "action"),
+    [
+        ("please cancel order 1050", "1050", "cancel"),
+        ("Can I get a refund on ORD-1033? Wrong size.", "1033", "refund"),
+    ],
+)
+def test_deed_that_the_gate_takes_becomes_a_card_and_no_ticket(words, order, action):
+    talk = Talk(Shop(gate_open=[order]))
+    form = talk.say(words)
+    (asked,) = talk.shop.asked("request_change")
+    assert (asked["action"], asked["order_number"]) == (action, order)
+    assert phrases.CARD_SHOWN in form.answer
+    assert not form.escalated
+    assert "create_ticket" not in talk.shop.names()
+    assert first_round(talk)
+
+
+def test_deed_that_the_gate_refuses_goes_to_a_person():
+    talk = Talk()
+    form = talk.say("please cancel order 1050")
+    assert talk.shop.asked("request_change")
+    assert form.escalated
+    assert phrases.CARD_SHOWN not in form.answer

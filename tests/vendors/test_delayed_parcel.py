@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.test import override_settings
 
 from agents import services
 from agents.adapters.offline import OfflineRules
 from agents.adapters.vendors.claude import Claude
 from agents.adapters.vendors.house import House, RoleModel
+from agents.context import LOOKED_UP
 from agents.metered import Metered, Room
 from agents.models import Event, Message, Run
 from agents.providers import POLICY, FallingBack
@@ -60,6 +60,10 @@ def results_in(body: dict[str, Any]) -> dict[str, Any]:
                 names[block["id"]] = block["name"]
             elif block["type"] == "tool_result":
                 found[names[block["tool_use_id"]]] = json.loads(block["content"])["data"]
+            elif block["text"].startswith(LOOKED_UP):
+                inside = block["text"].removeprefix(LOOKED_UP).removesuffix("</looked-up>")
+                result = json.loads(inside)
+                found[result["tool"]] = result["data"]
     return found
 
 
@@ -135,7 +139,7 @@ def play(architecture: str, model: Any) -> Figures:
     sent = services.submit_message(
         principal=customer, conversation_id=talk.pk, text=QUESTION, now=SEEDED_AT, wake=False
     )
-    Run.objects.for_worker(sent.run_id).update(architecture=architecture)
+    Run.objects.for_worker(sent.run_id).update(architecture=architecture, provider="anthropic")
     with FakeClaude([model]) as fake:
         claude = Claude(House("key", fake.url, RoleModel("claude-sonnet-5-5")))
 
@@ -152,7 +156,7 @@ def play(architecture: str, model: Any) -> Figures:
             now=lambda: SEEDED_AT,
             client=client,
         )
-        with clock.frozen(SEEDED_AT), override_settings(DSUPPORT_PROVIDER="anthropic"):
+        with clock.frozen(SEEDED_AT):
             status = execute_run(sent.run_id, around)
         claude.close()
         assert fake.breaches == []

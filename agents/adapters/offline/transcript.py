@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+from agents.context import LOOKED_UP
 from dsupport.contract.llm import CallPart, ChatMessage, ModelRequest, ResultPart, Text
 from dsupport.contract.tools import ToolCall
 
@@ -101,7 +102,7 @@ def read_request(request: ModelRequest) -> Turn:
     calls, results = _read_calls(after)
     findings, reports = _unpack(results)
     return Turn(
-        words=tuple(word for word in words if word.strip()),
+        words=tuple(w for w in words if w.strip() and not w.startswith(LOOKED_UP)),
         history=tuple(_read_history(before)),
         results=tuple(findings),
         asked=tuple(calls),

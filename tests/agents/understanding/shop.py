@@ -22,6 +22,7 @@ from agents.understanding.entities import same_order
 from dsupport.contract.principal import Principal, Proof
 from dsupport.contract.tools import ErrorCategory, Source, ToolArguments, ToolResult, ToolSpec
 from knowledge.adapters.minilm import MiniLM
+from orders.tools import RequestChange
 from tests.agents.engine import make_scope
 
 TODAY = date(2026, 10, 15)  # a Thursday
@@ -147,6 +148,7 @@ class Shop:
     search_down: bool = False
     ticket_fails: bool = False
     already_open: bool = False
+    gate_open: Sequence[str] = ()  # orders that the gate takes a request for
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def tools(self) -> dict[str, ToolSpec]:
@@ -156,6 +158,7 @@ class Shop:
             ("list_my_orders", _List, self._list, {"personal": True}),
             ("get_order", _Number, self._order, {"personal": True}),
             ("track_shipment", _Number, self._track, {"personal": True}),
+            ("request_change", RequestChange, self._change, {"personal": True, "writes": True}),
             ("create_ticket", _Ticket, self._ticket, {"writes": True}),
         )
         return {
@@ -170,6 +173,14 @@ class Shop:
 
     def _note(self, tool: str, arguments: ToolArguments) -> None:
         self.calls.append((tool, arguments.model_dump(exclude_none=True)))
+
+    def _change(self, arguments, _context) -> ToolResult:
+        """Show a card for the orders whose gate is open; the gate refuses all others."""
+        self._note("request_change", arguments)
+        if arguments.order_number not in self.gate_open:
+            return ToolResult.error(ErrorCategory.CONFLICT, "not_packed", "It is packed.")
+        shown = f"{arguments.action.capitalize()} order {arguments.order_number}"
+        return ToolResult(data={"shown": shown}, card={"id": "c1", "title": shown})
 
     def _search(self, arguments, _context) -> ToolResult:
         self._note("search_kb", arguments)
