@@ -11,6 +11,7 @@ from uuid import UUID
 from channels.layers import get_channel_layer
 
 log = logging.getLogger(__name__)
+_GATHER = 0.02  # seconds that a first hint waits for others: a step rarely comes alone
 _PAUSE = 0.1  # seconds between two hints of one conversation
 
 
@@ -33,25 +34,29 @@ class _Announcer:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._lock = threading.Lock()
         self._pending: dict[str, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         threading.Thread(target=self._loop.run_forever, name="announcer", daemon=True).start()
 
     def say(self, conversation: str, seq: int) -> None:
-        self._loop.call_soon_threadsafe(self._note, conversation, seq)
+        """Wake the loop for the first hint only; what follows within the pause is merged here."""
+        with self._lock:
+            before = self._pending.get(conversation)
+            self._pending[conversation] = seq if before is None else max(seq, before)
+        if before is None:
+            self._loop.call_soon_threadsafe(self._begin, conversation)
 
-    def _note(self, conversation: str, seq: int) -> None:
-        fresh = conversation not in self._pending
-        self._pending[conversation] = max(seq, self._pending.get(conversation, 0))
-        if fresh:
-            task = self._loop.create_task(self._send(conversation))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+    def _begin(self, conversation: str) -> None:
+        task = self._loop.create_task(self._send(conversation))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _send(self, conversation: str) -> None:
-        """Send at once, then once more after the pause if more came meanwhile."""
+        """Send almost at once, then once more after the pause if more came meanwhile."""
         sent = -1
-        while (seq := self._pending[conversation]) > sent:
+        await asyncio.sleep(_GATHER)
+        while (seq := self._next(conversation, sent)) is not None:
             sent = seq
             try:
                 await get_channel_layer().group_send(
@@ -60,7 +65,15 @@ class _Announcer:
             except Exception as error:
                 log.debug("No hint for %s: %s", conversation, error)
             await asyncio.sleep(_PAUSE)
-        del self._pending[conversation]
+
+    def _next(self, conversation: str, sent: int) -> int | None:
+        """Return what is to be told beyond `sent`; None, and forget, when that was all."""
+        with self._lock:
+            seq = self._pending[conversation]
+            if seq > sent:
+                return seq
+            del self._pending[conversation]
+            return None
 
 
 @cache

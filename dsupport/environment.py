@@ -82,6 +82,7 @@ class Environment(BaseSettings):
     dsupport_static_root: Path | None = None
     dsupport_clock: datetime | None = None
     dsupport_db_pool: int = 12
+    dsupport_db_prepare: bool = True
     dsupport_lease_seconds: float = Field(default=30, ge=1)
     dsupport_log_format: Literal["console", "json"] = "console"
     dsupport_log_level: str = "INFO"

@@ -162,8 +162,12 @@ TEMPLATES = [
 
 
 def _database(url: str, *, pool: int) -> dict[str, Any]:
-    config: dict[str, Any] = dict(dj_database_url.parse(url, conn_health_checks=True))
+    config: dict[str, Any] = dict(
+        dj_database_url.parse(url, conn_health_checks=True, engine="dsupport.lib.postgres")
+    )
     config.setdefault("OPTIONS", {})
+    if env.dsupport_db_prepare:
+        config["OPTIONS"]["prepare_threshold"] = 2  # planning a run's statements costs most of them
     if pool:
         # A connection goes back between requests and before every model call, so a few serve
         # many threads. The pool and persistent connections exclude each other.

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 from functools import cache
 from typing import Any, LiteralString
 from uuid import UUID
 
 from agents.store.statements import fetch_row
-from agents.store.values import Ending, Hold, NewEvent, NewMessage, Pending, Written
+from agents.store.values import (
+    Ending,
+    Hold,
+    NewAttempt,
+    NewEvent,
+    NewMessage,
+    Pending,
+    Written,
+)
 
 # Each piece names `bump`: the conversation with its stream's last number after these events.
 _EVENTS = """events AS (
@@ -216,8 +224,15 @@ def _pending(pending: Pending) -> dict[str, Any]:
     return {
         "events": _events(pending.events),
         "steps": _json(steps),
-        "attempts": _json([asdict(attempt) for attempt in pending.attempts]),
+        "attempts": _json([_fields(attempt) for attempt in pending.attempts]),
     }
+
+
+_ATTEMPT_FIELDS = tuple(field.name for field in fields(NewAttempt))
+
+
+def _fields(attempt: NewAttempt) -> dict[str, Any]:
+    return {name: getattr(attempt, name) for name in _ATTEMPT_FIELDS}
 
 
 def _events(events: Sequence[NewEvent]) -> str:

@@ -49,6 +49,8 @@ def next_opening(hours: Hours, holidays: Holidays, now: datetime, zone: tzinfo) 
     """Return when the shop opens next, in its own zone: `now` when it is open, None when never."""
     if is_open(hours, holidays, now, zone):
         return now.astimezone(zone)
+    if not any(hours.values()):
+        return None
     today = now.astimezone(zone).date()
     for ahead in range(_HORIZON + 1):
         starts = [s for s, _ in _spans(hours, holidays, today + timedelta(days=ahead), zone)]

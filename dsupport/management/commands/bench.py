@@ -93,7 +93,7 @@ class Command(DeskCommand):
             costs = measure_engine(url, tenant, runs)
             if options["langgraph"]:
                 database = f"{settings.DATABASE_OWNER_URL.rpartition('/')[0]}/{name}"
-                costs["langgraph"] = measure_langgraph(url, database, runs)
+                costs |= measure_langgraph(url, database, runs)
         ratios = ratios_of(costs)
         if options["json"]:
             self.emit(_engine_document(costs, ratios, runs))
@@ -107,8 +107,8 @@ class Command(DeskCommand):
         for ratio in ratios:
             verdict = "" if ratio.bar is None else f"at most {ratio.bar}: "
             verdict += "" if ratio.bar is None else ("pass" if ratio.passed else "FAIL")
-            other = "journal of langgraph" if ratio.name == "langgraph" else f"{ratio.name} of bare"
-            self.stdout.write(f"{other:<21} {ratio.kind:<4} {ratio.value:5.2f}  {verdict}")
+            other = f"journal of {ratio.name}" if "graph" in ratio.name else f"{ratio.name} of bare"
+            self.stdout.write(f"{other:<22} {ratio.kind:<4} {ratio.value:5.2f}  {verdict}")
 
     def _show(self, figures: list[Figure]) -> None:
         table = Table()
@@ -126,6 +126,9 @@ class Command(DeskCommand):
 def _engine_document(
     costs: Mapping[str, Cost], ratios: Sequence[Ratio], runs: int
 ) -> dict[str, Any]:
-    named = {f"{ratio.name}_ratio_{ratio.kind}": round(ratio.value, 3) for ratio in ratios}
+    named = {
+        f"{ratio.name.replace(' ', '_')}_ratio_{ratio.kind}": round(ratio.value, 3)
+        for ratio in ratios
+    }
     passed = all(ratio.passed for ratio in ratios)
     return {"runs": runs, **{k: asdict(v) for k, v in costs.items()}, **named, "pass": passed}
