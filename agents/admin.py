@@ -1,19 +1,28 @@
-"""The console's view of conversations and runs. Everything is read-only."""
+"""The console's view of conversations and runs. Staff speak in talks; the rest is read-only."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q, QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
+from django.urls import path, reverse
 from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
 from agents.models import Conversation, Event, Message, ModelAttempt, Run
+from agents.takeover import set_posture, speak, unsent_draft
 from agents.tree import run_page
+from dsupport.access import works_for
+from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
+from dsupport.lib.ids import new_id
 from dsupport.lib.readonly_admin import ReadOnlyAdmin, record_link
 
 _STATUS_COLOURS = {
@@ -26,12 +35,26 @@ _STATUS_COLOURS = {
 }
 
 
+class WaitsFilter(admin.SimpleListFilter):
+    title = "waits for"
+    parameter_name = "waits"
+
+    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, str]]:
+        return [("person", "A person's answer")]
+
+    def queryset(
+        self, _request: HttpRequest, rows: QuerySet[Conversation]
+    ) -> QuerySet[Conversation]:
+        return rows.waiting_for_person() if self.value() else rows  # type: ignore[attr-defined]
+
+
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
     """Talks, newest first, with what was said in each."""
 
+    change_form_outer_after_template = "admin/agents/desk.html"
     list_display = ["show_id", "tenant", "show_customer", "posture", "show_runs", "updated_at"]
-    list_filter = ["tenant", "posture"]
+    list_filter = ["tenant", "posture", WaitsFilter]
     list_select_related = ["tenant", "customer"]
     ordering = ["-updated_at"]
     search_fields = ["=id", "customer__email", "customer__last_name"]
@@ -41,6 +64,80 @@ class ConversationAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         rows: QuerySet[Conversation] = super().get_queryset(request)
         return rows.annotate(run_count=Count("runs"))
+
+    def get_urls(self) -> list[Any]:
+        views = (
+            ("posture", require_POST(self.posture_view)),
+            ("say", require_POST(self.say_view)),
+            ("talk", require_GET(self.talk_view)),
+        )
+        own = [
+            path(
+                f"<uuid:key>/{name}/",
+                self.admin_site.admin_view(view),
+                name=f"agents_conversation_{name}",
+            )
+            for name, view in views
+        ]
+        return [*own, *super().get_urls()]
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        talk = self.get_object(request, object_id)
+        context = dict(extra_context or {})
+        if talk is not None and works_for(request.user, talk.tenant_id):
+            context |= {"talk": talk, "draft": unsent_draft(talk), "client_id": new_id()}
+        return super().change_view(request, object_id, form_url, context)
+
+    def posture_view(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        posture, reason = request.POST.get("posture", ""), request.POST.get("reason", "")
+        return self._act(
+            request,
+            key,
+            lambda now: set_posture(
+                conversation_id=key, posture=posture, by=request.user, reason=reason, now=now
+            ),
+        )
+
+    def say_view(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        return self._act(
+            request,
+            key,
+            lambda now: speak(
+                conversation_id=key,
+                text=request.POST.get("text", ""),
+                by=request.user,
+                client_id=request.POST.get("client_id", "")[:64],
+                now=now,
+            ),
+        )
+
+    def talk_view(self, request: HttpRequest, key: UUID) -> HttpResponse:
+        """Return what has been said, for a page that stays open."""
+        talk = self._mine(request, key)
+        return HttpResponse(self.show_talk(talk))
+
+    def _act(
+        self, request: HttpRequest, key: UUID, act: Callable[[datetime], object]
+    ) -> HttpResponse:
+        """Do what a button says, by the service that judges it again."""
+        self._mine(request, key)
+        try:
+            act(clock.now())
+        except DomainError as error:
+            messages.error(request, error.message)
+        return HttpResponseRedirect(reverse("admin:agents_conversation_change", args=[key]))
+
+    def _mine(self, request: HttpRequest, key: UUID) -> Conversation:
+        talk: Conversation | None = self.get_queryset(request).filter(pk=key).first()
+        if talk is None or not self.has_view_permission(request, talk):
+            raise Http404("There is no such conversation.")
+        return talk
 
     @display(description="conversation", ordering="id")
     def show_id(self, row: Conversation) -> str:
@@ -58,8 +155,8 @@ class ConversationAdmin(ReadOnlyAdmin):
 
     @display(description="talk")
     def show_talk(self, row: Conversation) -> SafeString:
-        messages = Message.objects.for_conversation(row).select_related("run")
-        return render_to_string("admin/agents/talk.html", {"messages": messages})
+        said = Message.objects.for_conversation(row).select_related("run")
+        return render_to_string("admin/agents/talk.html", {"messages": said})
 
 
 @admin.register(Run)

@@ -107,7 +107,7 @@ def hand_over(
     message, said = _system(closings.hand_over_text(cause, ticket, opens), ticket, now)
     events = [_escalated(reason, ticket, opens, scope.evidence, now), said]
     ending = Ending(status.value, now, cause.value if cause else "fault", detail)
-    return _finish(journal, ending, scope, events, message)
+    return _finish(journal, ending, scope, events, message, aloud=False)
 
 
 def finish_cancelled(journal: RunJournal, scope: RunScope, *, now: datetime) -> str | None:
@@ -131,14 +131,16 @@ def give_up(run_id: UUID, *, now: datetime) -> str | None:
     escalated = _escalated("tool_failure", ticket, opens, evidence, now)
     ending = Ending(RunStatus.FAILED.value, now, "attempts_used_up")
     with transaction.atomic():
-        if spent.select_for_update(no_key=True).first() is None:
+        run = spent.select_related("conversation").select_for_update(no_key=True).first()
+        if run is None:
             return None
+        alone = run.conversation.posture == Conversation.Posture.AUTO
         seq = finish(
             run_id,
             briefing.conversation_id,
             ending,
-            events=[escalated, said, _finished(ending, None)],
-            message=message,
+            events=[*([escalated, said] if alone else []), _finished(ending, None)],
+            message=message if alone else None,
         )
         transaction.on_commit(lambda: announce(briefing.conversation_id, seq))
     return RunStatus.FAILED.value
@@ -223,12 +225,18 @@ def _finish(
     scope: RunScope,
     events: list[NewEvent],
     message: NewMessage,
+    *,
+    aloud: bool = True,
 ) -> str | None:
+    """End a run with a message; unless `aloud`, in silence where a person answers."""
     with transaction.atomic():
         run = lock_run(journal.hold)
         if run is None:
             return None
-        _end(journal, run, ending, scope, events, message)
+        if aloud or run.posture == Conversation.Posture.AUTO:
+            _end(journal, run, ending, scope, events, message)
+        else:
+            _end(journal, run, ending, scope, [])
     return ending.status
 
 

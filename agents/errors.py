@@ -23,6 +23,10 @@ class TooManyMessages(LimitReached):
     code = "too_many_messages"
 
 
+class UnknownPosture(InvalidInput):
+    code = "unknown_posture"
+
+
 class ConversationNotFound(NotFound):
     code = "conversation_not_found"
 

@@ -28,6 +28,18 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         """Return one conversation by its id, for code that tells it what became of a request."""
         return self.filter(pk=conversation_id)
 
+    def for_tenants(self, tenant_ids: Collection[int] | None) -> ConversationQuerySet:
+        """Return the conversations of some shops, for staff; None means all, for superusers."""
+        return self if tenant_ids is None else self.filter(tenant_id__in=tenant_ids)
+
+    def waiting_for_person(self) -> ConversationQuerySet:
+        """Return those where a person answers and the customer had the last word."""
+        said = Message.objects.for_conversation(OuterRef("pk")).exclude(author="system")
+        last = Subquery(said.order_by("-seq").values("author")[:1])
+        return (
+            self.exclude(posture="auto").annotate(last_author=last).filter(last_author="customer")
+        )
+
     def for_run(self, run: Run) -> ConversationQuerySet:
         """Return the conversation of a run, for the worker that holds it."""
         return self.filter(pk=run.conversation_id, tenant_id=run.tenant_id)
@@ -48,6 +60,9 @@ class Conversation(models.Model):
     )
     visitor = models.CharField(max_length=64, db_index=True)
     posture = models.CharField(max_length=12, choices=Posture.choices, default=Posture.AUTO)
+    posture_by = models.CharField(max_length=150, blank=True)
+    posture_reason = models.CharField(max_length=300, blank=True)
+    posture_at = models.DateTimeField(null=True, blank=True)
     last_seq = models.BigIntegerField(default=0)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(db_index=True)

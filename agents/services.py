@@ -33,7 +33,7 @@ class Submitted:
     """What became of a message: its place in the stream, and the run that answers it."""
 
     message_id: UUID
-    run_id: UUID | None  # None for a yes or no to a card, which no run answers
+    run_id: UUID | None  # None when no run answers: a yes or no to a card, or a person does
     seq: int
     duplicate: bool = False
 
@@ -95,7 +95,8 @@ def submit_message(
     """Store what the customer says and see to it that a run answers it.
 
     A message that arrives while a run is at work joins it: several messages in a row are one
-    turn of talk. The same `client_id` is stored once. `wake=False` leaves the run to the caller.
+    turn of talk. Where a person answers, there is no run. The same `client_id` is stored once.
+    `wake=False` leaves the run to the caller.
     """
     words = check_message(text)
     if len(client_id) > MAX_CLIENT_ID:
@@ -105,12 +106,29 @@ def submit_message(
         known = _find_sent(conversation, client_id)
         if known is not None:
             return known
-        run = _active_run(conversation) or _new_run(conversation, now)
+        run = _active_run(conversation)
+        if run is None and conversation.posture != Conversation.Posture.OFF:
+            run = _new_run(conversation, now)
         message = _store_words(conversation, principal, run, words, client_id, now)
-        if wake and run.status == RunStatus.QUEUED:
+        if wake and run is not None and run.status == RunStatus.QUEUED:
             enqueue("agents.run", run_id=str(run.pk))
         transaction.on_commit(lambda: announce(conversation.pk, message.seq))
-    return Submitted(message.pk, run.pk, message.seq)
+    return Submitted(message.pk, run.pk if run else None, message.seq)
+
+
+def wake_assistant(conversation: Conversation, now: datetime) -> Run | None:
+    """Have a run answer what the customer wrote last; None when somebody has, or one is at work.
+
+    The caller holds the conversation locked.
+    """
+    said = Message.objects.for_conversation(conversation).exclude(author=Message.Author.SYSTEM)
+    last = said.last()
+    if last is None or last.author != Message.Author.CUSTOMER or _active_run(conversation):
+        return None
+    run = _new_run(conversation, now)
+    Message.objects.filter(pk=last.pk, run=None).update(run=run)
+    enqueue("agents.run", run_id=str(run.pk))
+    return run
 
 
 def cancel_run(*, principal: Principal, run_id: UUID | str, now: datetime) -> None:

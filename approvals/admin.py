@@ -46,6 +46,7 @@ _KINDS = (
     ("switch.", "Switches"),
     ("key.", "Keys"),
     ("staff.", "Staff"),
+    ("conversation.", "Who answers"),
 )
 
 

@@ -86,6 +86,29 @@ def administers(by: AbstractBaseUser | AnonymousUser, tenant_id: int | None = No
     return user.is_superuser or held.exists()
 
 
+_CASE_WORKERS = frozenset(
+    {
+        Membership.Role.ADMIN,
+        Membership.Role.SENIOR_APPROVER,
+        Membership.Role.APPROVER,
+        Membership.Role.OPERATOR,
+    }
+)
+
+
+def works_for(by: AbstractBaseUser | AnonymousUser, tenant_id: int) -> bool:
+    """Tell whether this person, by the roles they hold now, talks to customers of the shop."""
+    if by.pk is None:
+        return False
+    user = get_user_model().objects.filter(pk=by.pk, is_active=True, is_staff=True).first()
+    if user is None:
+        return False
+    held = Membership.objects.filter(
+        user_id=user.pk, tenant_id=tenant_id, role__in=list(_CASE_WORKERS)
+    )
+    return user.is_superuser or held.exists()
+
+
 def principal_of(request: HttpRequest, tenant: Tenant) -> Principal:
     """Return who is asking, from the key or the server-side session; never from the body."""
     key = find_key(request)

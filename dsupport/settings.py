@@ -263,6 +263,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_SYMBOL": "support_agent",
     "LOGIN": {"form": "dsupport.signin.StaffLoginForm"},
     "STYLES": [lambda request: static("desk/console.css")],
+    "SCRIPTS": [lambda request: static("desk/console.js")],
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "COLORS": {

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from django.contrib.auth import get_user_model
+from django.test import Client
 from django.urls import reverse
 
 from agents.adapters.scripted import ScriptedModel, calls, fills, says
@@ -112,3 +115,56 @@ def test_nothing_of_a_run_can_be_changed(client, staff, run):
         address = reverse(f"admin:agents_run_{name}", args=[run.pk])
         assert client.post(address, {"status": "failed"}).status_code == 403
     assert client.get(reverse("admin:agents_run_add")).status_code == 403
+
+
+def test_staff_take_over_speak_and_hand_back_from_the_page_of_a_talk(client, staff, desk):
+    key = desk.conversation.pk
+    assert "Take over" in page(client, "conversation", key)
+    post = partial(send, client, key)
+    post("posture", {"posture": "off", "reason": "angry"})
+    html = page(client, "conversation", key)
+    assert "A person answers" in html
+    assert "angry · sam" in html
+    post("say", {"text": "Hello, Sam here. <b>", "client_id": "once"})
+    post("say", {"text": "Hello, Sam here. <b>", "client_id": "once"})
+    assert desk.said("staff") == ["Hello, Sam here. <b>"]
+    said = client.get(reverse("admin:agents_conversation_talk", args=[key])).content.decode()
+    assert "Sam here. &lt;b&gt;" in said
+    post("posture", {"posture": "auto"})
+    assert "The assistant answers" in page(client, "conversation", key)
+
+
+def test_talk_that_waits_for_a_person_is_found(client, staff, desk):
+    listed = reverse("admin:agents_conversation_changelist") + "?waits=person"
+    name = str(desk.conversation.pk)[-12:]
+    desk.say("hello")
+    assert name not in client.get(listed).content.decode()
+    send(client, desk.conversation.pk, "posture", {"posture": "off"})
+    assert name in client.get(listed).content.decode()
+
+
+def test_speaking_is_a_post_of_those_who_work_on_cases(client, staff, desk):
+    key = desk.conversation.pk
+    for name in ("say", "posture"):
+        assert (
+            client.get(reverse(f"admin:agents_conversation_{name}", args=[key])).status_code == 405
+        )
+    Membership.objects.filter(user=staff).update(role="auditor")
+    assert "Take over" not in page(client, "conversation", key)
+    send(client, key, "say", {"text": "psst"})
+    assert desk.said("staff") == []
+    Membership.objects.filter(user=staff).update(tenant=make_tenant("other"))
+    assert send(client, key, "say", {"text": "psst"}).status_code == 404
+    assert client.get(reverse("admin:agents_conversation_talk", args=[key])).status_code == 404
+
+
+def test_button_without_its_token_does_nothing(staff, desk):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(staff)
+    answer = send(strict, desk.conversation.pk, "say", {"text": "psst"})
+    assert answer.status_code == 403
+    assert desk.said("staff") == []
+
+
+def send(client, key, name: str, data):
+    return client.post(reverse(f"admin:agents_conversation_{name}", args=[key]), data)

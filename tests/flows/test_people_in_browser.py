@@ -1,4 +1,4 @@
-"""A request that acts, from the customer's words to the effect, by real processes and browsers."""
+"""Customers and colleagues, by real processes and browsers: requests that act, and takeover."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connections
 from playwright.sync_api import Browser, Page, expect
 
+from agents.models import Conversation, Message
 from approvals.models import Effect, Proposal
 from dsupport.models import Membership, Tenant
 from orders.models import Order
@@ -195,3 +196,48 @@ def test_who_may_not_decide_sees_why_and_has_no_button_that_works(desk, chat, co
     expect(console.get_by_text("Reject…")).to_have_count(0)
     chat.locator(".request").get_by_role("button", name="Cancel request").click()
     expect(chat.locator(".request")).to_contain_text("Withdrawn", timeout=20_000)
+
+
+def newest_talk() -> Conversation:
+    return ask_database(lambda: Conversation.objects.order_by("-created_at").first())
+
+
+def write(chat, text: str) -> None:
+    field = chat.get_by_label("Your message")
+    field.fill(text)
+    field.press("Enter")
+
+
+def test_colleague_watches_takes_over_answers_and_hands_back(desk, chat, console):
+    chat.goto(desk)
+    write(chat, "How many days do I have to return an item?")
+    thread = chat.locator("#thread")
+    expect(thread).to_contain_text("30 days", timeout=20_000)
+    talk = newest_talk()
+
+    enter_console(console, desk, "operator")
+    console.goto(f"{desk}/admin/agents/conversation/{talk.pk}/change/")
+    assert console.evaluate("document.documentElement.scrollWidth") <= 360
+    console.get_by_role("button", name="Take over").focus()
+    console.keyboard.press("Enter")
+    expect(thread).to_contain_text("joined. The assistant is silent now.")
+
+    write(chat, "I would rather talk to you about it")
+    said = console.locator(".desk-talk")
+    expect(said).to_contain_text("I would rather talk to you about it", timeout=10_000)
+    console.get_by_label("Your words to the customer").fill("Of course. I am here.")
+    console.get_by_role("button", name="Send").click()
+    expect(thread).to_contain_text("Of course. I am here.")
+
+    console.get_by_role("button", name="Hand back to the assistant").click()
+    expect(thread).to_contain_text("The assistant answers again")
+    write(chat, "Hello")
+    expect(chat.locator("#thread")).to_contain_text("What can I do for you", timeout=20_000)
+    authors = ask_database(
+        lambda: list(
+            Message.objects.for_conversation(talk)
+            .exclude(author="system")
+            .values_list("author", flat=True)
+        )
+    )
+    assert authors[:4] == ["customer", "assistant", "customer", "staff"]
