@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q, QuerySet
+from django.db.models import Count, DurationField, ExpressionWrapper, F, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.urls import path, reverse
@@ -249,24 +249,3 @@ def shown_question(run: Any) -> str:
     """Return how a run's question begins, on one line; its id when nothing was written."""
     words = " ".join((run.question or "").split())
     return words if words else str(run)
-
-
-def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Fill the home page: how the desk does today, for the shops this person works for."""
-    shops = ConversationAdmin(Conversation, admin.site).shop_ids(request)
-    runs = Run.objects.for_tenants(shops)
-    start = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = runs.filter(created_at__gte=start)
-    took = ExpressionWrapper(F("finished_at") - F("started_at"), output_field=DurationField())
-    figures = today.aggregate(
-        runs=Count("id"),
-        completed=Count("id", filter=Q(status="completed")),
-        handed_over=Count("id", filter=Q(status="handed_over")),
-        failed=Count("id", filter=Q(status="failed")),
-        active=Count("id", filter=Q(status__in=["queued", "running"])),
-        took=Avg(took),
-    )
-    latest = runs.with_question().select_related("tenant").order_by("-created_at")[:8]
-    recent = [{"run": run, "question": shown_question(run)} for run in latest]
-    reasons = today.exclude(ending="").values("ending").annotate(n=Count("id")).order_by("-n")[:6]
-    return {**context, "figures": figures, "recent": recent, "endings": list(reasons)}

@@ -31,6 +31,10 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
         """Return a shop's proposals, for the gate and for staff."""
         return self.filter(tenant_id=tenant_id)
 
+    def in_shops(self, shops: Collection[int] | None) -> ProposalQuerySet:
+        """Return the proposals of these shops, for staff; None means every shop."""
+        return self.all() if shops is None else self.filter(tenant_id__in=shops)
+
     def pending(self, now: datetime) -> ProposalQuerySet:
         """Return what a person can still decide."""
         return self.filter(status=ProposalStatus.PENDING, expires_at__gt=now)
@@ -160,8 +164,8 @@ class Proposal(models.Model):
             ),
             models.Index(
                 fields=["tenant", "expires_at"],
-                name="proposal_pending",
-                condition=Q(status="pending"),
+                name="proposal_held",
+                condition=Q(status__in=["pending", "recorded"]),
             ),
             models.Index(fields=["run_id"], name="proposal_by_run"),
             GinIndex(fields=["article_ids"], name="proposal_by_article"),

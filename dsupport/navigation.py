@@ -15,7 +15,7 @@ _SECTIONS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
             ("Runs", "account_tree", "agents_run"),
             ("Model calls", "payments", "agents_modelattempt"),
             ("Tickets", "confirmation_number", "tickets_ticket"),
-            ("Proposals", "gavel", "approvals_proposal"),
+            ("Queue", "gavel", "approvals_proposal"),
         ),
     ),
     (
@@ -46,6 +46,11 @@ _SECTIONS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
 )
 
 
+# What opens narrowed, and the figure that stands beside it.
+_NARROWED = {"approvals_proposal": "?decision=open"}
+_BADGES = {"approvals_proposal": "approvals.admin.badge"}
+
+
 def sidebar(_request: HttpRequest) -> list[dict[str, Any]]:
     """Return the sections with those lists that are registered."""
     sections = [
@@ -59,6 +64,10 @@ def sidebar(_request: HttpRequest) -> list[dict[str, Any]]:
 def _item(entry: tuple[str, str, str]) -> dict[str, str] | None:
     title, icon, model = entry
     try:
-        return {"title": title, "icon": icon, "link": reverse(f"admin:{model}_changelist")}
+        address = reverse(f"admin:{model}_changelist") + _NARROWED.get(model, "")
     except NoReverseMatch:
         return None
+    item = {"title": title, "icon": icon, "link": address}
+    if model in _BADGES:
+        item |= {"badge": _BADGES[model], "badge_variant": "primary"}
+    return item

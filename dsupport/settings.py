@@ -282,7 +282,7 @@ UNFOLD: dict[str, Any] = {
             "950": "#0a201c",
         }
     },
-    "DASHBOARD_CALLBACK": "agents.admin.dashboard",
+    "DASHBOARD_CALLBACK": "agents.home.dashboard",
     "SIDEBAR": {
         "show_search": True,
         "show_all_applications": False,

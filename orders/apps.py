@@ -7,6 +7,9 @@ class OrdersConfig(AppConfig):
     name = "orders"
 
     def ready(self) -> None:
+        from approvals.askers import name_by
         from orders.actions import register_actions
+        from orders.queries import name_customers
 
         register_actions()
+        name_by("customer", name_customers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -176,3 +177,9 @@ def _ask_carrier(
         return
     parcel["carrier_report"] = describe_report(report, order.tenant.zone)
     parcel["carrier_reached"] = True
+
+
+def name_customers(tenant_id: int, ids: Collection[int]) -> dict[int, str]:
+    """Return how customers of a shop are named to its staff."""
+    rows = Customer.objects.for_tenant(tenant_id).filter(pk__in=ids)
+    return {customer.pk: str(customer) for customer in rows}

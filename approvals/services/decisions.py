@@ -95,6 +95,7 @@ def claim(*, proposal_id: str, by: Staff, now: datetime) -> Proposal:
     with transaction.atomic():
         proposal = _lock(proposal_id)
         policy.check_may_decide(_decider(proposal, by), _matter(proposal, []))
+        _check_open(proposal, proposal.hash, now)
         mine = proposal.claimed_by == by.get_username()
         proposal.claimed_by = "" if mine else by.get_username()
         proposal.claimed_at = None if mine else now

@@ -58,7 +58,7 @@ class ReadOnlyAdmin(ModelAdmin):
             return None
         return {
             tenant_id
-            for tenant_id, role in _memberships(request)
+            for tenant_id, role in memberships_of(request)
             if self.view_roles is None or role in self.view_roles
         }
 
@@ -120,7 +120,7 @@ def record_link(model: str, pk: Any, text: str) -> str:
     return format_html('<a class="desk-link" href="{}">{}</a>', address, text)
 
 
-def _memberships(request: HttpRequest) -> list[tuple[int, str]]:
+def memberships_of(request: HttpRequest) -> list[tuple[int, str]]:
     """Return the asker's shops and roles, read once for each request."""
     if not hasattr(request, _MEMBERSHIPS):
         user: Any = request.user

@@ -33,4 +33,17 @@ function followTalk() {
   });
 }
 
-document.addEventListener("DOMContentLoaded", followTalk);
+function followBadge() {
+  const badge = document.querySelector("[data-badge]");
+  if (!badge) return;
+  every(BADGE_MS, async () => {
+    const html = await read(badge.dataset.badge);
+    const fresh = html && new DOMParser().parseFromString(html, "text/html").querySelector("[data-badge]");
+    if (!fresh || fresh.textContent === badge.textContent) return;
+    for (const shown of document.querySelectorAll("[data-badge]")) shown.textContent = fresh.textContent;
+    document.title = document.title.replace(/^\(\d+\) /, "");
+    if (fresh.textContent !== "0") document.title = `(${fresh.textContent}) ${document.title}`;
+  });
+}
+
+document.addEventListener("DOMContentLoaded", () => { followTalk(); followBadge(); });

@@ -17,17 +17,18 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
+from approvals.admin.queue import QueueAdmin, ViewFilter
+from approvals.admin.roles import CASE_WORKERS
+from approvals.askers import name_askers
 from approvals.deciding import read_decision
-from approvals.models import AuditEntry, Proposal
+from approvals.models import Proposal
 from approvals.rules import TRANSITIONS, ProposalStatus
 from approvals.services import approve, claim, reject
 from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
-from dsupport.lib.readonly_admin import ReadOnlyAdmin, pretty_json, record_link
-from dsupport.models import Membership
+from dsupport.lib.readonly_admin import pretty_json, record_link
+from dsupport.lib.spans import short_span
 
-# Whoever edits help articles has no business with what customers asked for.
-_CASE_WORKERS = frozenset(Membership.Role.values) - {Membership.Role.EDITOR}
 _STATUS_COLOURS = {
     "pending": "warning",
     "approved": "info",
@@ -40,16 +41,7 @@ _STATUS_COLOURS = {
     "unknown": "danger",
 }
 _TIER_COLOURS = {"LOW": "success", "MEDIUM": "info", "HIGH": "warning", "VERY_HIGH": "danger"}
-_KINDS = (
-    ("proposal.", "Proposals"),
-    ("confirmation.", "Cards"),
-    ("switch.", "Switches"),
-    ("key.", "Keys"),
-    ("staff.", "Staff"),
-    ("conversation.", "Who answers"),
-)
-
-
+_WAITING = {ProposalStatus.PENDING, ProposalStatus.RECORDED}
 _SAID = {
     "approved": "Approved. A worker carries it out now; its state stays on this page.",
     "rejected": "Rejected. The customer is told.",
@@ -57,36 +49,23 @@ _SAID = {
 }
 
 
-class OverdueFilter(admin.SimpleListFilter):
-    title = "decision"
-    parameter_name = "decision"
-
-    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, str]]:
-        return [("open", "Can be decided now"), ("late", "Not decided in time")]
-
-    def queryset(self, _request: HttpRequest, rows: QuerySet[Proposal]) -> QuerySet[Proposal]:
-        waiting = rows.filter(status=ProposalStatus.PENDING)
-        if self.value() == "open":
-            return waiting.filter(expires_at__gt=clock.now())
-        if self.value() == "late":
-            return waiting.filter(expires_at__lte=clock.now())
-        return rows
-
-
 @admin.register(Proposal)
-class ProposalAdmin(ReadOnlyAdmin):
-    view_roles = _CASE_WORKERS
+class ProposalAdmin(QueueAdmin):
+    view_roles = CASE_WORKERS
     change_form_outer_before_template = "admin/approvals/decision.html"
     list_display = (
         "description",
+        "asker_shown",
+        "order_shown",
         "amount_shown",
         "tier_label",
         "status_label",
-        "owner",
+        "age",
         "time_left",
         "claimed_by",
+        "tenant",
     )
-    list_filter = ("status", "tier", OverdueFilter)
+    list_filter = (ViewFilter, "status", "tier")
     list_select_related = ("tenant",)
     search_fields = ("owner_key",)
     search_help_text = "The id of a proposal, run or conversation, or the owner (customer:12)"
@@ -212,12 +191,24 @@ class ProposalAdmin(ReadOnlyAdmin):
     def amount_shown(self, proposal: Proposal) -> str:
         return str(proposal.amount) if proposal.amount else "–"
 
+    @admin.display(description="Customer")
+    def asker_shown(self, proposal: Any) -> str:
+        return owner_link(proposal.owner_key, proposal.asker)
+
+    @admin.display(description="Order")
+    def order_shown(self, proposal: Proposal) -> str:
+        return str(proposal.snapshot.get("order") or "–")
+
+    @admin.display(description="Age", ordering="created_at")
+    def age(self, proposal: Proposal) -> str:
+        return short_span(clock.now() - proposal.created_at)
+
     @admin.display(description="Time left", ordering="expires_at")
     def time_left(self, proposal: Proposal) -> str:
-        if proposal.status != ProposalStatus.PENDING or proposal.expires_at is None:
+        if proposal.status not in _WAITING or proposal.expires_at is None:
             return "–"
         left = proposal.expires_at - clock.now()
-        return "over" if left <= timedelta() else f"{int(left.total_seconds() // 3600)} h"
+        return short_span(left) if left > timedelta() else "over"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -240,7 +231,10 @@ class ProposalAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Asked by")
     def owner(self, proposal: Proposal) -> str:
-        return owner_link(proposal.owner_key)
+        asker = (proposal.tenant_id, proposal.owner_key)
+        name = name_askers([asker])[asker]
+        link = owner_link(proposal.owner_key, name)
+        return link if name == proposal.owner_key else format_html("{} · {}", link, asker[1])
 
     @admin.display(description="Result")
     def outcome(self, proposal: Proposal) -> str:
@@ -285,60 +279,7 @@ class ProposalAdmin(ReadOnlyAdmin):
         )
 
 
-class KindFilter(admin.SimpleListFilter):
-    title = "kind"
-    parameter_name = "kind"
-
-    def lookups(self, _request: HttpRequest, _model_admin: Any) -> tuple[tuple[str, str], ...]:
-        return _KINDS
-
-    def queryset(self, _request: HttpRequest, rows: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
-        kind = self.value()
-        return rows.filter(kind__startswith=kind) if kind else rows
-
-
-@admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnlyAdmin):
-    tenant_path = "tenant_id"
-    view_roles = _CASE_WORKERS
-    list_display = ("at", "kind", "actor", "about", "seq")
-    list_display_links = ("at", "kind")
-    list_filter = (KindFilter,)
-    search_fields = ("subject",)
-    search_help_text = "A subject, such as proposal:0198… or switch:model"
-    fields = (
-        "at",
-        "kind",
-        "actor",
-        "about",
-        "facts",
-        "seq",
-        "prev_hash",
-        "hash",
-        "recorded_at",
-        "tenant_id",
-    )
-    readonly_fields = ("about", "facts")
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        term = search_term.strip()
-        if not term:
-            return queryset, False
-        return queryset.filter(subject__in=[term, f"proposal:{term}"]), False
-
-    @admin.display(description="About")
-    def about(self, entry: AuditEntry) -> str:
-        kind, _, name = entry.subject.partition(":")
-        return record_link("approvals_proposal", name if kind == "proposal" else "", entry.subject)
-
-    @admin.display(description="Detail")
-    def facts(self, entry: AuditEntry) -> str:
-        return pretty_json(json.loads(entry.detail))
-
-
-def owner_link(owner_key: str) -> str:
-    """Return who asked: a customer with a link, else the words alone."""
+def owner_link(owner_key: str, name: str) -> str:
+    """Return who asked: a customer with a link, else the name alone."""
     kind, _, number = owner_key.partition(":")
-    return record_link("orders_customer", number if kind == "customer" else "", owner_key)
+    return record_link("orders_customer", number if kind == "customer" else "", name)
