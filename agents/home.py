@@ -30,7 +30,7 @@ from agents.models import Conversation, ModelAttempt, Run
 from approvals.models import Proposal
 from approvals.waiting import View, Waiting, count_waiting, median_decision
 from dsupport.lib import clock
-from dsupport.lib.spans import short_span
+from dsupport.lib.spans import NO_BREAK, short_span
 
 DAYS = 14
 HEALTH = timedelta(hours=1)
@@ -79,6 +79,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     reasons = of_today.exclude(ending="").values("ending").annotate(n=Count("id"))
     return {
         **context,
+        "title": "Home",
         "needs": [*_waiting_cards(request, now), *_talk_cards(shops)],
         "today": _cards_of_today(request, shops, of_today, today),
         "providers": _provider_lines(shops, now),
@@ -122,8 +123,8 @@ def _waiting_cards(request: HttpRequest, now: datetime) -> list[Card]:
 def _age_and_amount(waiting: Waiting, now: datetime) -> str:
     if waiting.oldest is None:
         return "nothing waits"
-    amounts = " + ".join(str(amount) for amount in waiting.amounts)
-    age = f"oldest {short_span(now - waiting.oldest)}"
+    amounts = " + ".join(str(amount).replace(" ", NO_BREAK) for amount in waiting.amounts)
+    age = f"oldest{NO_BREAK}{short_span(now - waiting.oldest)}"
     return f"{age} · {amounts}" if amounts else age
 
 
