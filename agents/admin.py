@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
 from agents.models import Conversation, Event, Message, ModelAttempt, Run
-from agents.takeover import set_posture, speak, unsent_draft
+from agents.takeover import ask_customer_back, set_posture, speak, unsent_draft
 from agents.tree import run_page
 from dsupport.access import works_for
 from dsupport.contract.errors import DomainError
@@ -79,7 +79,12 @@ class ConversationAdmin(ReadOnlyAdmin):
             )
             for name, view in views
         ]
-        return [*own, *super().get_urls()]
+        ask = path(
+            "<uuid:key>/ask/<uuid:proposal>/",
+            self.admin_site.admin_view(require_POST(self.ask_view)),
+            name="agents_conversation_ask",
+        )
+        return [*own, ask, *super().get_urls()]
 
     def change_view(
         self,
@@ -116,6 +121,23 @@ class ConversationAdmin(ReadOnlyAdmin):
                 now=now,
             ),
         )
+
+    def ask_view(self, request: HttpRequest, key: UUID, proposal: UUID) -> HttpResponse:
+        """Ask the customer about a request that waits, from its page and back to it."""
+        self._mine(request, key)
+        try:
+            ask_customer_back(
+                proposal_id=str(proposal),
+                text=request.POST.get("text", ""),
+                by=request.user,
+                client_id=request.POST.get("client_id", "")[:64],
+                now=clock.now(),
+            )
+        except DomainError as error:
+            messages.error(request, error.message)
+        else:
+            messages.success(request, "Asked. The answer comes in the conversation, to you.")
+        return HttpResponseRedirect(reverse("admin:approvals_proposal_change", args=[proposal]))
 
     def talk_view(self, request: HttpRequest, key: UUID) -> HttpResponse:
         """Return what has been said, for a page that stays open."""

@@ -16,7 +16,8 @@ from agents.notify import announce
 from agents.rules import check_message
 from agents.services import message_data, wake_assistant
 from agents.store import NewEvent, append
-from approvals.services import record
+from approvals.models import Proposal
+from approvals.services import ask_back, record
 from dsupport.access import works_for
 from dsupport.contract.errors import Forbidden
 
@@ -86,6 +87,18 @@ def speak(
         if joined:
             _record(talk, by, now)
     return message
+
+
+def ask_customer_back(
+    *, proposal_id: str, text: object, by: Staff, client_id: str = "", now: datetime
+) -> Proposal:
+    """Ask the customer about a request before it is decided, as a person and by name."""
+
+    def say(proposal: Proposal) -> None:
+        talk = proposal.conversation_id
+        speak(conversation_id=talk, text=text, by=by, client_id=client_id, now=now)
+
+    return ask_back(proposal_id=proposal_id, by=by, say=say, now=now)
 
 
 def unsent_draft(conversation: Conversation) -> str:

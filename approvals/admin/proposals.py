@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import path, reverse
+from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
+from approvals.admin.pages import DecisionPages
 from approvals.admin.queue import QueueAdmin, ViewFilter
 from approvals.admin.roles import CASE_WORKERS
 from approvals.askers import name_askers
-from approvals.deciding import read_decision
 from approvals.models import Proposal
 from approvals.rules import TRANSITIONS, ProposalStatus
-from approvals.services import approve, claim, reject
-from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
 from dsupport.lib.readonly_admin import pretty_json, record_link
 from dsupport.lib.spans import short_span
@@ -42,17 +37,11 @@ _STATUS_COLOURS = {
 }
 _TIER_COLOURS = {"LOW": "success", "MEDIUM": "info", "HIGH": "warning", "VERY_HIGH": "danger"}
 _WAITING = {ProposalStatus.PENDING, ProposalStatus.RECORDED}
-_SAID = {
-    "approved": "Approved. A worker carries it out now; its state stays on this page.",
-    "rejected": "Rejected. The customer is told.",
-    "pending": "Noted.",
-}
 
 
 @admin.register(Proposal)
-class ProposalAdmin(QueueAdmin):
+class ProposalAdmin(DecisionPages, QueueAdmin):
     view_roles = CASE_WORKERS
-    change_form_outer_before_template = "admin/approvals/decision.html"
     list_display = (
         "description",
         "asker_shown",
@@ -112,80 +101,6 @@ class ProposalAdmin(QueueAdmin):
         "run",
         "conversation",
     )
-
-    def get_urls(self) -> list[Any]:
-        own = [
-            path(
-                f"<uuid:key>/{name}/",
-                self.admin_site.admin_view(require_POST(view)),
-                name=f"approvals_proposal_{name}",
-            )
-            for name, view in (
-                ("approve", self.approve_view),
-                ("reject", self.reject_view),
-                ("claim", self.claim_view),
-            )
-        ]
-        return [*own, *super().get_urls()]
-
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        found = self.get_object(request, object_id)
-        context = dict(extra_context or {})
-        if found is not None:
-            context["decision"] = read_decision(found, request.user, now=clock.now())
-            context["results"] = [
-                (each.get("tool"), each.get("trust"), json.dumps(each.get("data"), indent=1))
-                for each in found.evidence.get("results", [])
-            ]
-        return super().change_view(request, object_id, form_url, context)
-
-    def approve_view(self, request: HttpRequest, key: UUID) -> HttpResponse:
-        return self._decide(
-            request,
-            key,
-            lambda user, now: approve(
-                proposal_id=str(key), by=user, shown_hash=request.POST.get("hash", ""), now=now
-            ),
-        )
-
-    def reject_view(self, request: HttpRequest, key: UUID) -> HttpResponse:
-        return self._decide(
-            request,
-            key,
-            lambda user, now: reject(
-                proposal_id=str(key),
-                by=user,
-                reason_code=request.POST.get("code", ""),
-                reason=request.POST.get("reason", ""),
-                shown_hash=request.POST.get("hash", ""),
-                now=now,
-            ),
-        )
-
-    def claim_view(self, request: HttpRequest, key: UUID) -> HttpResponse:
-        return self._decide(
-            request, key, lambda user, now: claim(proposal_id=str(key), by=user, now=now)
-        )
-
-    def _decide(
-        self, request: HttpRequest, key: UUID, act: Callable[[Any, datetime], Proposal]
-    ) -> HttpResponse:
-        """Do what a button says, by the service that judges it again, and say what happened."""
-        if not self.get_queryset(request).filter(pk=key).exists():
-            raise Http404("There is no such proposal.")
-        try:
-            done = act(request.user, clock.now())
-        except DomainError as error:
-            messages.error(request, error.message)
-        else:
-            messages.success(request, _SAID.get(done.status, "Noted.").format(done))
-        return HttpResponseRedirect(reverse("admin:approvals_proposal_change", args=[key]))
 
     @admin.display(description="Amount", ordering="amount_minor")
     def amount_shown(self, proposal: Proposal) -> str:

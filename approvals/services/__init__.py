@@ -12,7 +12,15 @@ from approvals.services.confirmations import (
     open_cards,
     read_card,
 )
-from approvals.services.decisions import approve, cancel, claim, edit, expire_due, reject
+from approvals.services.decisions import (
+    approve,
+    ask_back,
+    cancel,
+    claim,
+    edit,
+    expire_due,
+    reject,
+)
 from approvals.services.execution import executable, execute
 from approvals.services.gate import propose
 from approvals.services.proposals import get_proposal, live_arguments
@@ -26,6 +34,7 @@ __all__ = [
     "OutcomeStatus",
     "Verification",
     "approve",
+    "ask_back",
     "ask_customer",
     "cancel",
     "claim",

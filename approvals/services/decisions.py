@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -102,6 +102,24 @@ def claim(*, proposal_id: str, by: Staff, now: datetime) -> Proposal:
         proposal.save(update_fields=["claimed_by", "claimed_at"])
         kind = "released" if mine else "claimed"
         _record(proposal, kind, f"staff:{by.get_username()}", now)
+    return proposal
+
+
+def ask_back(
+    *, proposal_id: str, by: Staff, say: Callable[[Proposal], object], now: datetime
+) -> Proposal:
+    """Have the customer asked before it is decided; it stays open, and this person looks at it.
+
+    `say` speaks in the conversation, in the same transaction.
+    """
+    with transaction.atomic():
+        proposal = _lock(proposal_id)
+        policy.check_may_decide(_decider(proposal, by), _matter(proposal, []))
+        _check_open(proposal, proposal.hash, now)
+        say(proposal)
+        proposal.claimed_by, proposal.claimed_at = by.get_username(), now
+        proposal.save(update_fields=["claimed_by", "claimed_at"])
+        _record(proposal, "asked_back", f"staff:{by.get_username()}", now)
     return proposal
 
 
