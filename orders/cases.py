@@ -82,6 +82,12 @@ def own_profile(principal: Principal, *, lock: bool = False) -> Customer:
     return found
 
 
+def is_email_free(principal: Principal, email: str) -> bool:
+    """Tell whether no other account of the shop has this address, in any spelling of case."""
+    rows = Customer.objects.with_email(principal.tenant_id, email)
+    return not rows.exclude(pk=principal.customer_id).exists()
+
+
 def address_of(row: Order | Customer) -> dict[str, str]:
     return {field: getattr(row, field) for field in ADDRESS_FIELDS}
 

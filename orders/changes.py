@@ -11,6 +11,7 @@ from django.db.models import F
 from dsupport.contract.principal import Principal
 from dsupport.lib.money import Money
 from orders.cases import Opened, own_profile
+from orders.errors import OrderNotFound
 from orders.models import Order, OrderItem, Payment, PaymentMethod, Variant
 from orders.policy import Choice, match_lines, price_difference, refund_shares
 from orders.rules import (
@@ -21,12 +22,14 @@ from orders.rules import (
     check_can_become,
 )
 
+CREDIT_FACT = "goodwill_credit"  # in an order's metadata: what was given, in minor units
+
 
 class Bookings:
     """Books money of one action on one order. References are the action's key and a number."""
 
     def __init__(self, order: Order, key: str, now: datetime) -> None:
-        self._order, self._key, self._now = order, key, now
+        self._order, self.key, self._now = order, key, now
         self._count = 0
 
     def charge(self, method_id: str, amount: int) -> None:
@@ -45,7 +48,7 @@ class Bookings:
         done = is_gift_card or settled
         Payment.objects.create(
             order=self._order,
-            reference=f"{self._key}/{self._count}",
+            reference=f"{self.key}/{self._count}",
             kind=kind,
             method=method,
             description=method.description if method else "",
@@ -69,6 +72,32 @@ class Bookings:
         return found
 
 
+def find_gift_card(order: Order) -> PaymentMethod | None:
+    """Return the gift card that a credit for an order goes on: the oldest in its currency."""
+    rows = PaymentMethod.objects.for_tenant(order.tenant_id).filter(
+        customer=order.customer, kind=MethodKind.GIFT_CARD, currency=order.currency
+    )
+    found: PaymentMethod | None = rows.order_by("pk").first()
+    return found
+
+
+def give_credit(order: Order, key: str, amount: int) -> None:
+    """Put money on the customer's gift card, a new one where there is none; once for an order."""
+    card = find_gift_card(order)
+    if order.customer is None:
+        raise OrderNotFound  # a guest's order has nobody's gift card
+    if card is None:
+        card = PaymentMethod.objects.create(
+            customer=order.customer,
+            external_id=f"credit-{key}",
+            kind=MethodKind.GIFT_CARD,
+            balance_minor=0,
+            currency=order.currency,
+        )
+    PaymentMethod.objects.filter(pk=card.pk).update(balance_minor=F("balance_minor") + amount)
+    Order.objects.filter(pk=order.pk).update(metadata={**order.metadata, CREDIT_FACT: amount})
+
+
 def cancel(opened: Opened, bookings: Bookings, reason: str) -> None:
     """Cancel an order and pay back what each method paid."""
     for method, amount in refund_shares(opened.case).items():
@@ -85,6 +114,15 @@ def change_own_address(principal: Principal, address: Mapping[str, str]) -> None
     for field, value in address.items():
         setattr(profile, field, value)
     profile.save(update_fields=list(address))
+
+
+def change_own_email(principal: Principal, email: str) -> str:
+    """Change the address of the asker's account; return the one it had."""
+    profile = own_profile(principal, lock=True)
+    old: str = profile.email
+    profile.email = email
+    profile.save(update_fields=["email"])
+    return old
 
 
 def change_payment(opened: Opened, bookings: Bookings, method: str) -> None:

@@ -16,6 +16,8 @@ from orders.rules import STATUS_TEXT, MethodKind, OrderStatus, PaymentKind, Paym
 
 CANCEL_REASONS = ("no longer needed", "ordered by mistake")
 
+CREDIT_PERCENT = 25
+
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
@@ -181,6 +183,30 @@ def judge_refund(case: OrderCase, amount: int, reserved: int) -> list[Ruling]:
         _in_time(case),
         Ruling("positive", amount > 0, "The amount is more than nothing."),
         Ruling("left", amount <= left, f"At most {room} is left to pay back."),
+    ]
+
+
+def judge_credit(case: OrderCase, amount: int, already_given: bool) -> list[Ruling]:
+    """A credit is once for an order that was paid, and at most a quarter of what it cost."""
+    kept = sum(case.held.values())
+    most = kept * CREDIT_PERCENT // 100
+    return [
+        Ruling("paid", kept > 0, "The order is paid."),
+        Ruling("positive", amount > 0, "The amount can be read and is above zero."),
+        Ruling(
+            "within_credit",
+            amount <= most,
+            f"It is at most {CREDIT_PERCENT}% of what was paid: {Money(most, case.currency)}.",
+        ),
+        Ruling("first_credit", not already_given, "No credit was given for this order before."),
+    ]
+
+
+def judge_email(old: str, new: str, *, free: bool) -> list[Ruling]:
+    """The words do not tell an asker whether somebody else has an account."""
+    return [
+        Ruling("other_email", old != new, "The address is another one than now."),
+        Ruling("email_free", free, "The address can be used for this account."),
     ]
 
 

@@ -78,6 +78,11 @@ TRANSITIONS: Mapping[OrderStatus, frozenset[OrderStatus]] = {
     OrderStatus.EXCHANGED: frozenset(),
 }
 
+# What somebody still has to do something about.
+UNDER_WAY = frozenset(
+    status for status, after in TRANSITIONS.items() if after and status is not OrderStatus.DELIVERED
+)
+
 STATUS_TEXT: Mapping[OrderStatus, str] = {
     OrderStatus.PENDING: "Received, not packed yet",
     OrderStatus.ITEMS_CHANGED: "Received and changed once, not packed yet",

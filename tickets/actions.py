@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from approvals.registry import Action, Execution, allow_anybody, register
+from approvals.registry import Action, Change, Execution, allow_anybody, register
 from dsupport.contract.principal import Principal
 from dsupport.contract.risk import RiskTier
-from tickets.rules import problem_key, subject_line
-from tickets.schemas import NewTicket
-from tickets.services import find_open_ticket, open_ticket
+from tickets.rules import TicketStatus, check_can_move, problem_key, subject_line
+from tickets.schemas import Assignment, NewTicket
+from tickets.services import (
+    assign_ticket,
+    find_open_ticket,
+    get_queue,
+    get_ticket,
+    open_ticket,
+)
 
 
 def register_actions() -> None:
@@ -22,6 +28,7 @@ def register_actions() -> None:
     """
     register(_open_action("tickets.create", always_on=False))
     register(_open_action("tickets.escalate", always_on=True))
+    register(ASSIGN)
 
 
 def _open_action(name: str, *, always_on: bool) -> Action:
@@ -76,3 +83,59 @@ def _open(principal: Principal, new: NewTicket, execution: Execution) -> dict[st
         "subject": opened.ticket.subject,
         "reason": str(new.reason),
     }
+
+
+# --- who looks after it -----------------------------------------------------------------------
+
+
+def _check_move(principal: Principal, wanted: Assignment, _now: datetime) -> None:
+    ticket = get_ticket(principal=principal, number=wanted.ticket)
+    queue = get_queue(principal=principal, slug=wanted.queue)
+    check_can_move(TicketStatus(ticket.status), ticket.queue.slug, queue.slug)
+
+
+def _queues(principal: Principal, wanted: Assignment) -> dict[str, Any]:
+    return _read_queues(principal, wanted, lock=False)
+
+
+def _queues_locked(principal: Principal, wanted: Assignment) -> dict[str, Any]:
+    return _read_queues(principal, wanted, lock=True)
+
+
+def _read_queues(principal: Principal, wanted: Assignment, *, lock: bool) -> dict[str, Any]:
+    ticket = get_ticket(principal=principal, number=wanted.ticket, lock=lock)
+    return {
+        "order": ticket.order_number,
+        "ticket": ticket.number,
+        "subject": ticket.subject,
+        "status": ticket.status,
+        "queue": ticket.queue.name,
+        "wanted": get_queue(principal=principal, slug=wanted.queue).name,
+    }
+
+
+def _move_words(_wanted: Assignment, state: Mapping[str, Any]) -> str:
+    return f"Move ticket {state['ticket']} ({state['subject']}) to {state['wanted']}"
+
+
+def _move(principal: Principal, wanted: Assignment, execution: Execution) -> dict[str, Any]:
+    ticket = assign_ticket(
+        principal=principal, number=wanted.ticket, slug=wanted.queue, now=execution.now
+    )
+    return {"ticket": ticket.number, "queue": ticket.queue.name}
+
+
+ASSIGN = Action(
+    name="tickets.assign",
+    tier=RiskTier.MEDIUM,
+    arguments=Assignment,
+    permit=allow_anybody,
+    validate=_check_move,
+    snapshot=_queues,
+    current=_queues_locked,
+    describe=_move_words,
+    changes=lambda _wanted, state: [Change("Queue", state["queue"], state["wanted"])],
+    execute=_move,
+    undo="Move it back.",
+    intent_key=lambda principal, wanted: f"{principal.owner_key}/{wanted.ticket}/{wanted.queue}",
+)

@@ -127,6 +127,7 @@ class TicketEvent(models.Model):
     class Kind(models.TextChoices):
         OPENED = "opened", "Opened"
         ASKED_AGAIN = "asked_again", "Asked again"
+        MOVED = "moved", "Moved to another queue"
 
     ticket = models.ForeignKey(Ticket, on_delete=models.CASCADE, related_name="events")
     at = models.DateTimeField()
@@ -140,7 +141,8 @@ class TicketEvent(models.Model):
         ordering = ["id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind__in=["opened", "asked_again"]), name="ticket_event_kind_is_known"
+                condition=Q(kind__in=["opened", "asked_again", "moved"]),
+                name="ticket_event_kind_is_known",
             )
         ]
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
+from tickets.errors import InQueueAlready, TicketFinished
+
 
 class Reason(StrEnum):
     """Why something is handed to a person. The list is closed."""
@@ -63,10 +65,19 @@ TRANSITIONS: Mapping[TicketStatus, frozenset[TicketStatus]] = MappingProxyType(
 # In one of these a ticket stands for its problem, and no second one is opened.
 UNFINISHED = frozenset({TicketStatus.OPEN, TicketStatus.WAITING})
 
+
 FIRST_NUMBER = 1001
 _ORDER_PREFIX = "order:"
 _TALK_PREFIX = "conversation:"
 _PREFIX = re.compile(r"(?:ORDER|ORD)(?:NUMBER|NO)?(?=\w*\d)")
+
+
+def check_can_move(status: TicketStatus, queue: str, wanted: str) -> None:
+    """Raise unless a ticket of this status may go from its queue to the one that is wanted."""
+    if status not in UNFINISHED:
+        raise TicketFinished(f"The ticket is {status}. Open a new one.")
+    if queue == wanted:
+        raise InQueueAlready("The ticket waits in that queue already. Nothing was changed.")
 
 
 def ticket_number(value: int) -> str:

@@ -26,3 +26,12 @@ class NewTicket(BaseModel):
     summary: Summary
     order_number: OrderNumber | None = None
     conversation_id: str = ""
+
+
+class Assignment(BaseModel):
+    """The arguments of `tickets.assign`: a ticket by its number, a queue by its short name."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    ticket: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=24)]
+    queue: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40)]

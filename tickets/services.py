@@ -1,4 +1,4 @@
-"""Opening tickets."""
+"""Opening tickets and moving them between queues."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from dsupport.contract.principal import Principal
 from tickets import rules
-from tickets.errors import TicketNotFound
+from tickets.errors import QueueNotFound, TicketNotFound
 from tickets.models import Queue, Ticket, TicketCounter, TicketEvent
 from tickets.schemas import NewTicket
 
@@ -79,11 +79,44 @@ def find_open_ticket(*, principal: Principal, new: NewTicket) -> Ticket | None:
     return found
 
 
-def get_ticket(*, principal: Principal, number: str) -> Ticket:
-    """Return one of the asker's own tickets by its number."""
-    ticket: Ticket | None = Ticket.objects.for_principal(principal).filter(number=number).first()
+def get_ticket(*, principal: Principal, number: str, lock: bool = False) -> Ticket:
+    """Return one of the asker's own tickets by its number; with `lock`, it stays as it is."""
+    rows = Ticket.objects.for_principal(principal).select_related("queue")
+    if lock:
+        rows = rows.select_for_update(of=("self",))
+    ticket: Ticket | None = rows.filter(number=number).first()
     if ticket is None:
         raise TicketNotFound("There is no ticket of this number here. Check the number.")
+    return ticket
+
+
+def get_queue(*, principal: Principal, slug: str) -> Queue:
+    """Return a queue of the asker's shop."""
+    rows = Queue.objects.filter(tenant_id=principal.tenant_id)
+    found = rows.filter(slug=slug).first()
+    if found is None:
+        known = ", ".join(rows.values_list("slug", flat=True))
+        raise QueueNotFound(f"There is no such queue. Choose one of: {known or 'none yet'}.")
+    return found
+
+
+def assign_ticket(*, principal: Principal, number: str, slug: str, now: datetime) -> Ticket:
+    """Have a ticket wait in another queue, and say so in its history."""
+    with transaction.atomic():
+        ticket = get_ticket(principal=principal, number=number, lock=True)
+        before, after = ticket.queue, get_queue(principal=principal, slug=slug)
+        rules.check_can_move(rules.TicketStatus(ticket.status), before.slug, after.slug)
+        ticket.queue, ticket.updated_at = after, now
+        ticket.save(update_fields=["queue", "updated_at"])
+        TicketEvent.objects.create(
+            ticket=ticket,
+            at=now,
+            kind=TicketEvent.Kind.MOVED,
+            actor=principal.owner_key,
+            reason=ticket.reason,
+            note=f"{before.name} to {after.name}",
+            conversation_id=ticket.conversation_id,
+        )
     return ticket
 
 

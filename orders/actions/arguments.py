@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 _MOST_ITEMS = 50
 
 OrderNumber = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50)]
 Sku = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 MethodId = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+
+
+def _read_email(text: str) -> str:
+    """Return an address in which a letter can stand for itself alone; raise `ValueError`."""
+    if not text.isascii():
+        raise ValueError("write the address in plain letters")
+    try:
+        validate_email(text)
+    except ValidationError as error:
+        raise ValueError("this is no e-mail address") from error
+    return text
 
 
 class _Arguments(BaseModel):
@@ -23,6 +36,23 @@ class OrderArguments(_Arguments):
 
 class Cancel(OrderArguments):
     reason: Literal["no longer needed", "ordered by mistake"]
+
+
+class Credit(OrderArguments):
+    amount: Annotated[str, StringConstraints(pattern=r"^\d{1,9}(\.\d{1,3})?$")]
+    reason: Literal["late", "lost", "damaged", "wrong_item", "poor_service"]
+
+
+class ChangeEmail(_Arguments):
+    email: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=3, max_length=254),
+        AfterValidator(_read_email),
+    ]
+
+
+class Erase(_Arguments):
+    """Nothing is chosen: the account is that of the asker, and it is the whole of it."""
 
 
 class AddressArguments(_Arguments):

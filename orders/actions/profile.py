@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from approvals.errors import IdentityRequired
 from approvals.registry import Action, Change, Execution
 from dsupport.contract.principal import Principal
 from dsupport.contract.risk import RiskTier
@@ -16,6 +17,12 @@ from orders.cases import address_of, own_profile
 from orders.changes import change_own_address
 from orders.errors import RuleBroken
 from orders.policy import judge_other_address
+
+
+def require_account(principal: Principal, _arguments: Any) -> None:
+    """Refuse whoever proved one order and not an account."""
+    if principal.customer_id is None:
+        raise IdentityRequired("Sign in to the account first.")
 
 
 def _is_another(principal: Principal, wanted: AddressArguments, _now: datetime) -> None:
