@@ -86,6 +86,7 @@ def _pending_order() -> Order:
 def ask_to_cancel(chat: Page, url: str, order: Order) -> None:
     """Sign in as the order's customer and ask; wait for the card."""
     chat.goto(url)
+    chat.wait_for_load_state("networkidle")  # its own session is there, and cannot come later
     entered = chat.request.post(
         f"{url}/api/session/demo?shop=demo",
         data={"email": order.customer.email},
@@ -178,7 +179,7 @@ def test_yes_in_words_and_a_rejection_are_heard_too(desk, chat, console):
     console.get_by_text("Reject…").click()
     console.get_by_label("Why").select_option("not_eligible")
     console.get_by_label("In a few words").fill("It is being packed right now.")
-    console.locator(".decide__reject button").click()
+    console.get_by_role("button", name="Reject").click()
     expect(card).to_contain_text("A person has decided against it", timeout=20_000)
     expect(chat.locator("#thread")).not_to_contain_text("being packed right now")
     assert status_of(order) == "pending"
