@@ -11,10 +11,22 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 
+from approvals.notices import Notice, WebhookPlace
 from approvals.rules import LIVE, ConfirmationStatus, ProposalStatus
 from dsupport.contract.principal import Principal
 from dsupport.contract.risk import RiskTier
 from dsupport.lib.money import Money
+
+__all__ = [
+    "AuditEntry",
+    "AuditHead",
+    "Confirmation",
+    "Decision",
+    "Effect",
+    "Notice",
+    "Proposal",
+    "WebhookPlace",
+]
 
 _DIGEST = "^[0-9a-f]{64}$"
 _EARLIEST, _LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)

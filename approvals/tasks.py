@@ -5,6 +5,8 @@ from __future__ import annotations
 from celery import shared_task
 
 from approvals.services import executable, execute, expire_due
+from approvals.telling.mail import plan_notices, send_notices
+from approvals.telling.webhooks import send_all
 from dsupport.lib import clock
 from dsupport.lib.queue import enqueue
 
@@ -23,3 +25,16 @@ def sweep_proposals() -> int:
         enqueue("approvals.execute", proposal_id=proposal_id)
     expire_due(now=clock.now())
     return len(ids)
+
+
+@shared_task(name="approvals.notify", ignore_result=True)
+def notify_people() -> int:
+    """Tell those who decide of what waits, and remind them; return how many e-mails went out."""
+    plan_notices(now=clock.now())
+    return send_notices(now=clock.now())
+
+
+@shared_task(name="approvals.send_events", ignore_result=True)
+def send_events() -> int:
+    """Send what the shops' webhooks have not heard yet; return how many events they took."""
+    return send_all()

@@ -37,6 +37,15 @@ class PriceEnvironment(BaseModel):
     cache_read: Decimal = Field(default=Decimal(0), ge=0)
 
 
+class WebhookEnvironment(BaseModel):
+    """Where a shop's events go, and the secret that signs them, as `whsec_` and base64."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str = Field(pattern=r"^https?://")
+    secret: str = Field(min_length=32)
+
+
 class Environment(BaseSettings):
     """Every variable that DSupport reads, with its default."""
 
@@ -83,6 +92,14 @@ class Environment(BaseSettings):
     dsupport_clock: datetime | None = None
     dsupport_db_pool: int = 12
     dsupport_db_prepare: bool = True
+    dsupport_url: str = Field(default="http://127.0.0.1:8000", pattern=r"^https?://[^/]+(/.*)?$")
+    dsupport_webhooks: dict[str, WebhookEnvironment] = Field(default_factory=dict)
+    dsupport_email_from: str = "DSupport <support@localhost>"
+    email_host: str = ""
+    email_port: int = 587
+    email_user: str = ""
+    email_password: str = ""
+    email_tls: Literal["", "starttls", "tls"] = "starttls"
     dsupport_lease_seconds: float = Field(default=30, ge=1)
     dsupport_log_format: Literal["console", "json"] = "console"
     dsupport_log_level: str = "INFO"
@@ -93,6 +110,11 @@ class Environment(BaseSettings):
         if isinstance(value, str):
             return [host.strip() for host in value.split(",") if host.strip()]
         return value
+
+    @field_validator("dsupport_url")
+    @classmethod
+    def _without_slash(cls, value: str) -> str:
+        return value.rstrip("/")
 
     @field_validator("dsupport_clock")
     @classmethod

@@ -34,6 +34,10 @@ DSUPPORT_PROVIDER = env.provider
 DSUPPORT_ARCHITECTURE = env.dsupport_architecture
 # How long a run belongs to a worker that has not been heard of since.
 DSUPPORT_LEASE_SECONDS = env.dsupport_lease_seconds
+# Where people reach this desk: the links in e-mails and webhooks begin with it.
+DSUPPORT_URL = env.dsupport_url
+# By shop: where its events go, and the key that signs them.
+DSUPPORT_WEBHOOKS = {slug: hook.model_dump() for slug, hook in env.dsupport_webhooks.items()}
 DSUPPORT_SEEDER = "dsupport.demo.seed.seed_demo"
 # What `manage.py approvals prove` runs.
 DSUPPORT_PROVER = "evals.prove.prove"
@@ -250,9 +254,25 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_TASK_SERIALIZER = "json"
 CELERY_TIMEZONE = "UTC"
+# Without a mail server, what would be sent is written into files.
+EMAIL_BACKEND = (
+    f"django.core.mail.backends.{'smtp' if env.email_host else 'filebased'}.EmailBackend"
+)
+EMAIL_FILE_PATH = DSUPPORT_DATA / "mail"
+EMAIL_HOST = env.email_host
+EMAIL_PORT = env.email_port
+EMAIL_HOST_USER = env.email_user
+EMAIL_HOST_PASSWORD = env.email_password
+EMAIL_USE_TLS = env.email_tls == "starttls"
+EMAIL_USE_SSL = env.email_tls == "tls"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.dsupport_email_from
+
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "agents.sweep_runs", "schedule": 5.0, "options": {"expires": 5}},
     "sweep-proposals": {"task": "approvals.sweep", "schedule": 10.0, "options": {"expires": 10}},
+    "notify": {"task": "approvals.notify", "schedule": 10.0, "options": {"expires": 10}},
+    "send-events": {"task": "approvals.send_events", "schedule": 10.0, "options": {"expires": 10}},
     "sweep-index": {"task": "knowledge.sweep_index", "schedule": 30.0, "options": {"expires": 30}},
 }
 

@@ -133,15 +133,17 @@ def running(
     logs = data / "logs"
     for folder in (logs, data / "run"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    local, port = addresses.reachable(host), listener.getsockname()[1]
+    url = f"http://{addresses.in_url(local)}:{port}"
     env = programs.environment(
         tenant=tenant.slug,
         provider=provider,
         hosts=addresses.allowed_hosts(host, settings.ALLOWED_HOSTS),
+        url=url,
         data=data,
         base=os.environ,
     )
     forget_pulse()  # that of a desk which ended seconds ago says nothing about this one
-    local, port = addresses.reachable(host), listener.getsockname()[1]
     with Supervisor(logs, signals) as supervisor:
         with listener:  # the web process has its own copy from here on
             supervisor.start(programs.web(listener, env))
@@ -156,7 +158,7 @@ def running(
             return
         # Nothing waits for beat, so it does not compete with the start of the others.
         supervisor.start(programs.beat(env, data / "run" / "beat-schedule"))
-        yield Desk(tenant, host, f"http://{addresses.in_url(local)}:{port}", supervisor, logs)
+        yield Desk(tenant, host, url, supervisor, logs)
 
 
 def _answers(host: str, port: int, path: str) -> bool:

@@ -17,7 +17,7 @@ _GRACE = "3"
 
 
 def environment(
-    *, tenant: str, provider: str, hosts: list[str], data: Path, base: Mapping[str, str]
+    *, tenant: str, provider: str, hosts: list[str], url: str, data: Path, base: Mapping[str, str]
 ) -> dict[str, str]:
     """Return what the programs find in their environment: this one's, and the demo's choices."""
     return {
@@ -27,6 +27,7 @@ def environment(
         "DSUPPORT_PROVIDER": provider,
         "DSUPPORT_DATA": str(data),
         "ALLOWED_HOSTS": ",".join(hosts),
+        "DSUPPORT_URL": url,
         # Nothing that serves customers has the powers of the tables' owner.
         "DATABASE_OWNER_URL": "",
         # Many threads that search now and then: small pools keep memory in bounds.

@@ -46,6 +46,7 @@ def test_environment_takes_the_owners_powers_away():
         tenant="demo",
         provider="offline",
         hosts=["localhost", "desk.test"],
+        url="http://desk.test:8000",
         data=Path("/data"),
         base={"DATABASE_OWNER_URL": "postgres://owner", "REDIS_URL": "redis://x", "LANG": "C"},
     )
