@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,11 +27,14 @@ WORD = "a passphrase for this test"
 
 
 @pytest.fixture(scope="module")
-def desk(module_demo_db: str, tmp_path_factory) -> Iterator[str]:
-    with (
-        desk_environment(module_demo_db, tmp_path_factory.mktemp("desk")) as environment,
-        started(environment) as (process, shown),
-    ):
+def environment(module_demo_db: str, tmp_path_factory) -> Iterator[dict[str, str]]:
+    with desk_environment(module_demo_db, tmp_path_factory.mktemp("desk")) as environment:
+        yield environment
+
+
+@pytest.fixture(scope="module")
+def desk(environment: dict[str, str]) -> Iterator[str]:
+    with started(environment) as (process, shown):
         found = re.search(r"Chat +(http://127\.0\.0\.1:\d+)/", shown)
         assert found
         yield found[1]
@@ -112,6 +117,7 @@ def enter_console(console: Page, url: str, role: str) -> None:
 def hire_once(role: str) -> str:
     user, _ = get_user_model().objects.get_or_create(username=f"test-{role}", is_staff=True)
     # The tests' own hasher is too quick for the desk that runs beside them.
+    user.email = f"{user.username}@shop.example"
     user.password = PBKDF2PasswordHasher().encode(WORD, "salt-of-the-test")
     user.save()
     shop = Tenant.objects.get(slug="demo")
@@ -242,3 +248,72 @@ def test_colleague_watches_takes_over_answers_and_hands_back(desk, chat, console
         )
     )
     assert authors[:4] == ["customer", "assistant", "customer", "staff"]
+
+
+def confirm_by_card(chat: Page, url: str, order: Order) -> None:
+    ask_to_cancel(chat, url, order)
+    chat.locator(".request").get_by_role("button", name="Confirm").click()
+    expect(chat.locator(".request")).to_contain_text("Waiting for a person")
+
+
+def link_in_mail(environment: dict[str, str], order: Order, name: str) -> str:
+    """Wait for the e-mail about an order to somebody; return the link in it."""
+    folder, deadline = Path(environment["DSUPPORT_DATA"]) / "mail", time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for file in folder.glob("*.log"):
+            for mail in file.read_text().split("-" * 79):
+                if f"To: {name}@" in mail and f"order {order.number} " in mail:
+                    found = re.search(r"^http\S+$", mail, re.MULTILINE)
+                    assert found
+                    return found[0]
+        time.sleep(0.5)
+    raise AssertionError(f"no e-mail about order {order.number} to {name}")
+
+
+def tab_to(page: Page, name: str, most: int = 40) -> None:
+    """Go on by the Tab key until what is named has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.innerText.trim()") == name:
+            return
+    raise AssertionError(f"{name} is not reached with {most} times Tab")
+
+
+def test_approver_decides_from_the_emails_link_by_keyboard_alone(
+    desk, environment, chat, console, browser
+):
+    """Somebody who has never seen the desk: a link, a password, a page, a decision."""
+    name = ask_database(lambda: hire_once("approver"))
+    wanted = pending_order()
+    confirm_by_card(chat, desk, wanted)
+    console.goto(link_in_mail(environment, wanted, name))
+    expect(console.get_by_label("Username")).to_be_visible()
+    console.get_by_label("Username").focus()
+    console.keyboard.type(name)
+    console.keyboard.press("Tab")
+    console.keyboard.type(WORD)
+    console.keyboard.press("Enter")
+    expect(console.locator(".decide__title").first).to_contain_text(f"Cancel order {wanted.number}")
+    assert console.evaluate("document.documentElement.scrollWidth") <= 360
+    tab_to(console, "Approve")
+    console.keyboard.press("Enter")
+    expect(console.get_by_text("Approved. A worker carries it out now")).to_be_visible()
+    expect(chat.locator(".request")).to_contain_text("Done", timeout=20_000)
+
+    other = browser.new_context(locale="en-GB", reduced_motion="reduce")
+    unwanted, second = pending_order(), other.new_page()
+    confirm_by_card(second, desk, unwanted)
+    console.goto(link_in_mail(environment, unwanted, name))
+    tab_to(console, "Reject…")
+    console.keyboard.press("Enter")
+    console.keyboard.press("Tab")
+    console.keyboard.type("Details")
+    console.keyboard.press("Tab")
+    console.keyboard.type("It is another order.")
+    console.keyboard.press("Tab")
+    console.keyboard.press("Enter")
+    expect(console.get_by_text("Rejected. The customer is told.")).to_be_visible()
+    (row,) = proposals_of(unwanted)
+    assert (row.status, row.reason_code) == ("rejected", "wrong_details")
+    assert (status_of(wanted), status_of(unwanted)) == ("cancelled", "pending")
+    other.close()
