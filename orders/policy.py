@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from dsupport.lib.money import Money
 from orders.rules import STATUS_TEXT, MethodKind, OrderStatus, PaymentKind, PaymentStatus
@@ -19,8 +20,7 @@ CANCEL_REASONS = ("no longer needed", "ordered by mistake")
 CREDIT_PERCENT = 25
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(NamedTuple):
     """One rule and whether it holds; `text` says which in words for a person."""
 
     name: str
@@ -175,15 +175,26 @@ def judge_refund(case: OrderCase, amount: int, reserved: int) -> list[Ruling]:
 
     `reserved` is what pending requests would pay back already.
     """
-    left = sum(case.held.values()) - reserved
+    held = case.held
+    left = sum(held.values()) - reserved
     room = Money(max(left, 0), case.currency)
     return [
         _delivered(case),
-        Ruling("paid", bool(case.held), "The order was paid, and not all of it was paid back."),
+        Ruling("paid", bool(held), "The order was paid, and not all of it was paid back."),
         _in_time(case),
         Ruling("positive", amount > 0, "The amount is more than nothing."),
         Ruling("left", amount <= left, f"At most {room} is left to pay back."),
     ]
+
+
+def may_refund(case: OrderCase, amount: int, reserved: int) -> bool:
+    """Return the same verdict as `judge_refund` without its words, for a look at many orders."""
+    return (
+        case.status is OrderStatus.DELIVERED
+        and amount > 0
+        and _is_in_time(case)
+        and amount <= sum(case.held.values()) - reserved
+    )
 
 
 def judge_credit(case: OrderCase, amount: int, already_given: bool) -> list[Ruling]:
@@ -313,11 +324,19 @@ def _in_time(case: OrderCase) -> Ruling:
     """Judge the return window, in days of the shop's calendar; the last day counts whole."""
     if case.window_days is None:
         return Ruling("in_time", True, "This shop sets no last day.")
-    if case.delivered_on is None or case.today is None:
+    if case.delivered_on is None:
         return Ruling("in_time", False, "The day of delivery is known.")
     last = case.delivered_on + timedelta(days=case.window_days)
     text = f"It is within {case.window_days} days after delivery, until {last.isoformat()}."
-    return Ruling("in_time", case.today <= last, text)
+    return Ruling("in_time", _is_in_time(case), text)
+
+
+def _is_in_time(case: OrderCase) -> bool:
+    if case.window_days is None:
+        return True
+    if case.delivered_on is None or case.today is None:
+        return False
+    return (case.today - case.delivered_on).days <= case.window_days
 
 
 def _in_order(case: OrderCase, skus: Sequence[str]) -> Ruling:

@@ -247,3 +247,27 @@ def _case(order, wallets):
         ),
         wallet=wallets[order.customer_id],
     )
+
+
+@given(
+    status=st.sampled_from(OrderStatus),
+    paid=st.integers(0, 9_000),
+    back=st.integers(0, 9_000),
+    amount=st.integers(-10, 9_000),
+    reserved=st.integers(0, 9_000),
+    days=st.none() | st.integers(0, 60),
+    delivered=st.none() | st.dates(date(2026, 8, 1), date(2026, 10, 20)),
+)
+def test_verdict_without_words_is_the_verdict_with_words(
+    status, paid, back, amount, reserved, days, delivered
+):
+    moved = [(PaymentKind.PAYMENT, paid), (PaymentKind.REFUND, back)]
+    case = replace(
+        DELIVERED,
+        status=status,
+        movements=tuple(Movement(k, PaymentStatus.COMPLETED, "card", n) for k, n in moved),
+        window_days=days,
+        delivered_on=delivered,
+    )
+    said = broken(judge_refund(case, amount, reserved)) is None
+    assert may_refund(case, amount, reserved) is said
