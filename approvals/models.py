@@ -34,6 +34,13 @@ _STATUSES = [(status.value, status.value.capitalize()) for status in ProposalSta
 _TIERS = [(tier.value, tier.value.replace("_", " ").capitalize()) for tier in RiskTier]
 
 
+def is_live(now: datetime) -> Q:
+    """Return the condition that something stands: it runs, or can still be decided."""
+    open_still = Q(expires_at=None) | Q(expires_at__gt=now)
+    decided = ~Q(status__in=[ProposalStatus.PENDING, ProposalStatus.RECORDED])
+    return (decided | open_still) & Q(status__in=list(LIVE))
+
+
 class ProposalQuerySet(models.QuerySet["Proposal"]):
     def for_principal(self, principal: Principal) -> ProposalQuerySet:
         """Return what this asker has asked for, in their own shop."""
@@ -58,9 +65,7 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
 
     def live(self, now: datetime) -> ProposalQuerySet:
         """Return what stands, so that asking for it again adds nothing."""
-        open_still = Q(expires_at=None) | Q(expires_at__gt=now)
-        decided = ~Q(status__in=[ProposalStatus.PENDING, ProposalStatus.RECORDED])
-        return self.filter(decided | open_still, status__in=list(LIVE))
+        return self.filter(is_live(now))
 
     def counting(
         self, since: datetime, *, tiers: Collection[RiskTier], exempt: Collection[str]

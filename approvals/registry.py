@@ -116,7 +116,8 @@ class Action:
     is None exactly for `VERY_HIGH`. `undo` says how it can be taken back, None when it cannot.
     `intent_key` is equal for two requests that want the same thing. `amount` is the money that a
     decision is about, `verdicts` are the shop's rules one by one, `changes` the table of before
-    and after for a state such as `snapshot` returns. With `remote`, the other side acts first and
+    and after for a state such as `snapshot` returns. `assess`, where given, is `validate` and
+    `snapshot` of one reading. With `remote`, the other side acts first and
     `execute` records it. `always_on` exempts a `LOW`
     action from switches and limits: handing over to a person must always work.
     """
@@ -139,6 +140,16 @@ class Action:
     )
     changes: Callable[[Any, Mapping[str, Any]], Sequence[Change]] = field(default=without_changes)
     remote: Remote | None = None
+    assess: Callable[[Principal, Any, datetime], Mapping[str, Any]] | None = None
+
+    def read_allowed(
+        self, principal: Principal, arguments: Any, now: datetime
+    ) -> Mapping[str, Any]:
+        """Return the state that allows it now, or raise as `validate` does."""
+        if self.assess is not None:
+            return self.assess(principal, arguments, now)
+        self.validate(principal, arguments, now)
+        return self.snapshot(principal, arguments)
 
 
 _actions: dict[str, Action] = {}

@@ -18,7 +18,7 @@ from approvals.errors import (
     ShownDiffers,
 )
 from approvals.evidence import check_storable, clean, freeze, freeze_evidence, masked
-from approvals.models import Effect, Proposal
+from approvals.models import Effect, Proposal, is_live
 from approvals.policy import people_needed
 from approvals.registry import Execution
 from approvals.rules import Counts, Origin, Outcome, OutcomeStatus, ProposalStatus
@@ -31,7 +31,6 @@ from dsupport.contract.principal import Principal
 from dsupport.contract.risk import RiskTier
 from dsupport.lib.canonical import digest
 from dsupport.lib.ids import new_id
-from dsupport.models import Tenant
 
 log = logging.getLogger(__name__)
 
@@ -79,11 +78,11 @@ def _pass_gate(request: Request) -> Outcome:
         return recorded_outcome(replayed)
     action = command.action
     action.permit(request.principal, command.typed)
-    action.validate(request.principal, command.typed, request.now)
+    state = action.read_allowed(request.principal, command.typed, request.now)
     if not action.always_on:
         check_action_on(action.name, request.principal.tenant_id)
         _check_limits(request, command.tier)
-    proposal = _draft(request, command)
+    proposal = _draft(request, command, state)
     _check_expected(request.origin, proposal)
     if command.tier is RiskTier.LOW:  # carried out at once, so none stands or was rejected
         return _execute(request, command, proposal)
@@ -110,11 +109,11 @@ def preview(
     with transaction.atomic():
         command = read_command(request)
         command.action.permit(principal, command.typed)
-        command.action.validate(principal, command.typed, now)
+        state = command.action.read_allowed(principal, command.typed, now)
         if not command.action.always_on:
             check_action_on(command.action.name, principal.tenant_id)
             _check_limits(request, command.tier)
-        proposal = _draft(request, command)
+        proposal = _draft(request, command, state)
         _find_standing(request, proposal)
         return proposal
 
@@ -134,12 +133,14 @@ def _check_origin(origin: Origin) -> None:
 
 def _serialise(tenant_id: int) -> None:
     """Let a shop's requests pass one at a time, so that limits and duplicates are exact."""
-    if not Tenant.objects.filter(pk=tenant_id).exists():
-        raise InvalidOrigin("There is no such shop.", code="unknown_shop")
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"approvals/{tenant_id}"]
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0)) FROM dsupport_tenant "
+            "WHERE id = %s",
+            [f"approvals/{tenant_id}", tenant_id],
         )
+        if cursor.fetchone() is None:
+            raise InvalidOrigin("There is no such shop.", code="unknown_shop")
 
 
 def _find_replayed(request: Request, command: Command) -> Proposal | None:
@@ -192,10 +193,10 @@ def _articles(origin: Origin) -> list[str]:
     return sorted({clean(name, _MAX_ARTICLE) for name in origin.article_ids})
 
 
-def _draft(request: Request, command: Command) -> Proposal:
+def _draft(request: Request, command: Command, state: Mapping[str, Any]) -> Proposal:
     """Build the proposal, not yet stored: content, state it rests on, evidence, hash, expiry."""
     principal, origin, action = request.principal, request.origin, command.action
-    _, snapshot = freeze(action.snapshot(principal, command.typed))
+    _, snapshot = freeze(state)
     evidence = freeze_evidence(request.evidence)
     amount = action.amount(command.typed, snapshot)
     policy = registry.policy_version()
@@ -244,16 +245,16 @@ def _find_standing(request: Request, proposal: Proposal) -> Proposal | None:
     rows = Proposal.objects.for_principal(request.principal).filter(action=proposal.action)
     if request.origin.replaces:
         rows = rows.exclude(pk=request.origin.replaces)
-    rejected = rows.filter(
+    rejected = Q(
         status=ProposalStatus.REJECTED,
         hash=proposal.hash,
         conversation_id=proposal.conversation_id,
     )
-    if rejected.exists():
+    standing = is_live(request.now) & Q(intent_key=proposal.intent_key)
+    found: list[Proposal] = list(rows.filter(rejected | standing))
+    if any(row.status == ProposalStatus.REJECTED for row in found):
         raise AlreadyRejected("A person has rejected exactly this. Hand over instead of repeating.")
-    live = rows.live(request.now).filter(intent_key=proposal.intent_key)
-    standing: Proposal | None = live.first()
-    return standing
+    return found[0] if found else None
 
 
 def _file(request: Request, tier: RiskTier, proposal: Proposal) -> Outcome:

@@ -55,52 +55,70 @@ class Plan:
 
 def as_action(plan: Plan) -> Action:
     """Return the action that the gate knows for a plan."""
-
-    def rulings(principal: Principal, arguments: Any, now: datetime) -> Sequence[Ruling]:
-        return plan.judge(open_case(principal, arguments.order_number, now=now), arguments)
-
-    def validate(principal: Principal, arguments: Any, now: datetime) -> None:
-        broken = first_broken(rulings(principal, arguments, now))
-        if broken is not None:
-            raise RuleBroken(broken.name, broken.text)
-
-    def verdicts(principal: Principal, arguments: Any, now: datetime) -> Sequence[RuleVerdict]:
-        found = rulings(principal, arguments, now)
-        return [RuleVerdict(rule.name, rule.holds, rule.text) for rule in found]
-
-    def snapshot(principal: Principal, arguments: Any, *, lock: bool = False) -> State:
-        opened = open_case(principal, arguments.order_number, lock=lock)
-        state = state_of(opened, methods=plan.methods(arguments))
-        return {**state, **plan.more(opened, arguments)}
-
-    def current(principal: Principal, arguments: Any) -> State:
-        return snapshot(principal, arguments, lock=True)
-
-    def execute(principal: Principal, arguments: Any, execution: Execution) -> State:
-        opened = open_case(principal, arguments.order_number, now=execution.now, lock=True)
-        bookings = Bookings(opened.order, execution.key, execution.now)
-        plan.apply(opened, arguments, bookings)
-        return {"order": opened.order.number, "done": plan.name, **execution.remote}
-
-    def intent(principal: Principal, arguments: Any) -> str:
-        key = f"{principal.owner_key}/{order_key(arguments.order_number)}"
-        if plan.whole_order:
-            return key
-        return f"{key}/{digest('orders/intent/1', arguments.model_dump(mode='json'))}"
-
+    reader = _Reader(plan)
     return Action(
         name=plan.name,
         tier=plan.tier,
         arguments=plan.arguments,
-        validate=validate,
-        snapshot=snapshot,
-        current=current,
+        validate=reader.validate,
+        snapshot=reader.snapshot,
+        current=reader.current,
+        assess=reader.assess,
         describe=plan.words,
-        execute=execute,
+        execute=reader.execute,
         undo=plan.undo,
-        intent_key=intent,
+        intent_key=reader.intent,
         amount=plan.amount,
-        verdicts=verdicts,
+        verdicts=reader.verdicts,
         changes=plan.changes,
         remote=plan.remote,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the order that a request names, for whatever the gate wants to know of it."""
+
+    plan: Plan
+
+    def assess(self, principal: Principal, arguments: Any, now: datetime) -> State:
+        """Return the state that allows it, from one reading."""
+        opened = open_case(principal, arguments.order_number, now=now)
+        self._check(opened, arguments)
+        return self._state(opened, arguments)
+
+    def validate(self, principal: Principal, arguments: Any, now: datetime) -> None:
+        self._check(open_case(principal, arguments.order_number, now=now), arguments)
+
+    def verdicts(
+        self, principal: Principal, arguments: Any, now: datetime
+    ) -> Sequence[RuleVerdict]:
+        opened = open_case(principal, arguments.order_number, now=now)
+        return [RuleVerdict(*rule) for rule in self.plan.judge(opened, arguments)]
+
+    def snapshot(self, principal: Principal, arguments: Any) -> State:
+        return self._state(open_case(principal, arguments.order_number), arguments)
+
+    def current(self, principal: Principal, arguments: Any) -> State:
+        return self._state(open_case(principal, arguments.order_number, lock=True), arguments)
+
+    def execute(self, principal: Principal, arguments: Any, execution: Execution) -> State:
+        opened = open_case(principal, arguments.order_number, now=execution.now, lock=True)
+        bookings = Bookings(opened.order, execution.key, execution.now)
+        self.plan.apply(opened, arguments, bookings)
+        return {"order": opened.order.number, "done": self.plan.name, **execution.remote}
+
+    def intent(self, principal: Principal, arguments: Any) -> str:
+        key = f"{principal.owner_key}/{order_key(arguments.order_number)}"
+        if self.plan.whole_order:
+            return key
+        return f"{key}/{digest('orders/intent/1', arguments.model_dump(mode='json'))}"
+
+    def _check(self, opened: Opened, arguments: Any) -> None:
+        broken = first_broken(self.plan.judge(opened, arguments))
+        if broken is not None:
+            raise RuleBroken(broken.name, broken.text)
+
+    def _state(self, opened: Opened, arguments: Any) -> State:
+        state = state_of(opened, methods=self.plan.methods(arguments))
+        return {**state, **self.plan.more(opened, arguments)}

@@ -29,6 +29,7 @@ from orders.policy import (
     judge_refund,
     judge_return,
     match_lines,
+    may_refund,
     price_difference,
     refund_shares,
 )
