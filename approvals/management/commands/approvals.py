@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +12,8 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 from django.utils.module_loading import import_string
 
-from approvals.models import Proposal
+from approvals.fatigue import Decided, Habit, habits_of
+from approvals.models import Decision, Proposal
 from approvals.policy import Reason
 from approvals.rules import ProposalStatus
 from approvals.services import approve, get_proposal, reject
@@ -19,19 +21,22 @@ from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
 from dsupport.lib.commands import DeskCommand
 from dsupport.lib.scratch import scratch_database
+from dsupport.lib.spans import short_span
 
 _MOST = 200
 
 
 class Command(DeskCommand):
     help = (
-        "List proposals, show one with its exact arguments, state and evidence, or decide on one "
-        "by the console's own services."
+        "List proposals, show one with its exact arguments, state and evidence, decide on one by "
+        "the console's own services, or report how people decide."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("what", choices=["list", "show", "approve", "reject", "prove"])
+        parser.add_argument(
+            "what", choices=["list", "show", "approve", "reject", "report", "prove"]
+        )
         parser.add_argument("id", nargs="?", help="the proposal to show or decide on")
         parser.add_argument("--by", metavar="USER", help="the member of staff who decides")
         parser.add_argument("--hash", help="of exactly what was shown, to approve it")
@@ -40,12 +45,16 @@ class Command(DeskCommand):
             "--code", choices=list(Reason), default=Reason.OTHER.value, help="why, by a code"
         )
         parser.add_argument("--tenant", help="list one shop's alone, by its slug")
+        parser.add_argument("--days", type=int, default=30, help="report on this many days (30)")
         parser.add_argument("--status", choices=[status.value for status in ProposalStatus])
 
     def run(self, **options: Any) -> int:
         what = options["what"]
         if what == "list":
             self._list(options)
+            return 0
+        if what == "report":
+            self._report(options)
             return 0
         if what == "prove":
             return self._prove(as_json=options["json"])
@@ -109,6 +118,26 @@ class Command(DeskCommand):
                 f"{row.description}"
             )
 
+    def _report(self, options: dict[str, Any]) -> None:
+        """Say how everybody decided lately: how soon, how often yes, how close together."""
+        rows = Decision.objects.filter(at__gte=clock.now() - timedelta(days=options["days"]))
+        if options["tenant"]:
+            rows = rows.filter(proposal__tenant__slug=options["tenant"])
+        habits = habits_of(
+            Decided(row.name, row.proposal.created_at, row.at, row.kind == Decision.Kind.APPROVE)
+            for row in rows.select_related("proposal").iterator()
+        )
+        if options["json"]:
+            self.emit([_habit(habit) for habit in habits])
+            return
+        if not habits:
+            self.stdout.write(f"Nobody has decided anything in {options['days']} days.")
+        for habit in habits:
+            self.stdout.write(
+                f"{habit.name:<20} {habit.decisions:>5} decided  {habit.share:>4.0%} approved  "
+                f"after {short_span(habit.median_wait)}  {'; '.join(habit.warnings)}".rstrip()
+            )
+
     def _show(self, proposal: Proposal, *, as_json: bool) -> None:
         document = _summary(proposal) | {
             "owner": proposal.owner_key,
@@ -140,6 +169,17 @@ def _user(name: str) -> Any:
     if found is None:
         raise CommandError(f"There is no user {name!r}. Name a member of staff.", returncode=2)
     return found
+
+
+def _habit(habit: Habit) -> dict[str, Any]:
+    return {
+        "name": habit.name,
+        "decisions": habit.decisions,
+        "approved": habit.approved,
+        "rapid": habit.rapid,
+        "median_wait_seconds": habit.median_wait.total_seconds(),
+        "warnings": habit.warnings,
+    }
 
 
 def _summary(proposal: Proposal) -> dict[str, Any]:
