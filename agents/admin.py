@@ -23,7 +23,7 @@ from dsupport.access import works_for
 from dsupport.contract.errors import DomainError
 from dsupport.lib import clock
 from dsupport.lib.ids import new_id
-from dsupport.lib.readonly_admin import ReadOnlyAdmin, record_link
+from dsupport.lib.readonly_admin import ReadOnlyAdmin, record_link, shown_once
 
 _STATUS_COLOURS = {
     "completed": "success",
@@ -176,6 +176,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         return int(row.run_count)
 
     @display(description="talk")
+    @shown_once
     def show_talk(self, row: Conversation) -> SafeString:
         said = Message.objects.for_conversation(row).select_related("run")
         return render_to_string("admin/agents/talk.html", {"messages": said})
@@ -219,6 +220,7 @@ class RunAdmin(ReadOnlyAdmin):
         return f"{row.took.total_seconds():.1f} s" if row.took else "–"
 
     @display(description="")
+    @shown_once
     def show_page(self, row: Run) -> SafeString:
         return render_to_string("admin/agents/run.html", run_page(row))
 

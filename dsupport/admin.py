@@ -16,11 +16,10 @@ from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from approvals.services import known_switches, record, set_switch
-from dsupport.access import administers
 from dsupport.contract.errors import DomainError
 from dsupport.keys import issue_key, revoke_key
 from dsupport.lib import clock
-from dsupport.lib.readonly_admin import ReadOnlyAdmin, pretty_json
+from dsupport.lib.readonly_admin import ReadOnlyAdmin, memberships_of, pretty_json
 from dsupport.models import ApiKey, Membership, Switch, Tenant
 
 _ON_OFF = {"on": "success", "off": "danger"}
@@ -170,7 +169,11 @@ class ApiKeyAdmin(_ServiceForms):
     actions = ("revoke",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return administers(request.user)
+        user: Any = request.user
+        held = {role for _, role in memberships_of(request)}
+        return bool(user.is_active and user.is_staff) and (
+            user.is_superuser or Membership.Role.ADMIN in held
+        )
 
     def get_fields(self, _request: HttpRequest, obj: Model | None = None) -> Any:
         return self.fields if obj else ("name", "tenant")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import wraps
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -14,6 +15,7 @@ from django.utils.functional import cached_property
 from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 
+_SHOWN = "_desk_shown"
 _MEMBERSHIPS = "_desk_memberships"
 
 
@@ -118,6 +120,19 @@ def record_link(model: str, pk: Any, text: str) -> str:
     except NoReverseMatch:
         return text
     return format_html('<a class="desk-link" href="{}">{}</a>', address, text)
+
+
+def shown_once(show: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Have a field of a detail page made once for a record; the page asks for it several times."""
+
+    @wraps(show)
+    def once(self: Any, record: Any) -> Any:
+        made: dict[str, Any] = record.__dict__.setdefault(_SHOWN, {})
+        if show.__name__ not in made:
+            made[show.__name__] = show(self, record)
+        return made[show.__name__]
+
+    return once
 
 
 def memberships_of(request: HttpRequest) -> list[tuple[int, str]]:

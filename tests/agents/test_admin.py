@@ -6,7 +6,9 @@ from functools import partial
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from agents.adapters.scripted import ScriptedModel, calls, fills, says
@@ -168,3 +170,15 @@ def test_button_without_its_token_does_nothing(staff, desk):
 
 def send(client, key, name: str, data):
     return client.post(reverse(f"admin:agents_conversation_{name}", args=[key]), data)
+
+
+@pytest.mark.parametrize("model", ["run", "conversation"])
+def test_page_is_made_once_and_asks_little(client, staff, run, model):
+    """The framework reads a field of a detail page several times; a trace is long."""
+    key = run.pk if model == "run" else run.conversation_id
+    page(client, model, key)
+    with CaptureQueriesContext(connection) as captured:
+        page(client, model, key)
+    said = [query for query in captured.captured_queries if "agents_event" in query["sql"]]
+    assert len(said) <= 1
+    assert len(captured) <= 15

@@ -20,6 +20,7 @@ from dsupport.demo.supervisor import StopSignals, Trouble
 from dsupport.lib.commands import DeskCommand
 from dsupport.lib.scratch import scratch_database
 from dsupport.models import Tenant
+from evals.console import fill, look
 from evals.engine.bench import (
     Cost,
     Ratio,
@@ -34,19 +35,25 @@ from evals.figures import Figure, all_passed
 class Command(DeskCommand):
     help = (
         "Measure a desk that is started for it: latency (median of --runs) or memory (PSS); or "
-        "the engine beside a bare loop on a vendor's SDK, in a database of its own."
+        "the engine beside a bare loop on a vendor's SDK, or the console's pages over a million "
+        "rows, in a database of its own."
     )
     needs_desk = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("what", choices=["latency", "memory", "engine"])
+        parser.add_argument("what", choices=["latency", "memory", "engine", "console"])
         parser.add_argument("--runs", type=int, help="questions to time (20), or runs a round (60)")
+        parser.add_argument(
+            "--rows", type=int, default=1_000_000, help="audit entries, and events (1,000,000)"
+        )
         parser.add_argument(
             "--langgraph", action="store_true", help="beside the engine; needs uv and PyPI"
         )
 
     def run(self, **options: Any) -> int:
+        if options["what"] == "console":
+            return self._console(options["rows"], options)
         if options["what"] == "engine":
             return self._engine(options["runs"] or 60, options)
         options["runs"] = options["runs"] or 20
@@ -100,6 +107,21 @@ class Command(DeskCommand):
         else:
             self._show_engine(costs, ratios)
         return 0 if all(ratio.passed for ratio in ratios) else 1
+
+    def _console(self, rows: int, options: dict[str, Any]) -> int:
+        """Open the console's pages over very many rows, in a database of its own."""
+        with scratch_database():
+            looks = look(fill(rows))
+        passed = all(one.passed for one in looks)
+        if options["json"]:
+            self.emit({"rows": rows, "pages": [asdict(one) for one in looks], "pass": passed})
+            return 0 if passed else 1
+        for one in looks:
+            verdict = "pass" if one.passed else "FAIL"
+            self.stdout.write(
+                f"{one.name:<28} {one.seconds:6.3f} s  {one.queries:>2} queries  {verdict}"
+            )
+        return 0 if passed else 1
 
     def _show_engine(self, costs: Mapping[str, Cost], ratios: Sequence[Ratio]) -> None:
         for name, cost in costs.items():
