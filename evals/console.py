@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.contrib.auth import get_user_model
 from django.db import connection, connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from agents.models import Conversation, Event, Run
 from approvals.models import AuditEntry
@@ -32,33 +34,8 @@ SELECT n, CASE WHEN n %% 10 = 0 THEN %(other)s ELSE %(ours)s END, n,
     md5((n - 1)::text) || md5(n::text), md5(n::text) || md5((n + 1)::text)
 FROM generate_series(1, %(rows)s) AS n
 """
-_TALKS = """
-WITH talks AS (
-    INSERT INTO agents_conversation
-        (id, tenant_id, visitor, posture, posture_by, posture_reason, last_seq, created_at,
-         updated_at)
-    SELECT gen_random_uuid(), CASE WHEN n %% 10 = 0 THEN %(other)s ELSE %(ours)s END, 'v' || n,
-        'auto', '', '', %(each)s, now() - make_interval(mins => n), now() - make_interval(mins => n)
-    FROM generate_series(1, %(runs)s) AS n
-    RETURNING id, tenant_id, created_at
-)
-INSERT INTO agents_run
-    (id, tenant_id, conversation_id, status, provider, architecture, attempt, version, lease_owner,
-     waits, cancelled_by, ending, detail, model_calls, input_tokens, output_tokens, cost, manifest,
-     created_at, started_at, finished_at)
-SELECT gen_random_uuid(), tenant_id, id, 'completed', 'offline', 'solo', 1, 0, '', 0, '', '', '',
-    4, 0, 0, 0, '{}', created_at, created_at, created_at + interval '1 second'
-FROM talks
-"""
-_EVENTS = """
-INSERT INTO agents_event
-    (conversation_id, seq, run_id, key, type, span, parent, agent, data, at)
-SELECT conversation_id, n, id, '', (ARRAY['model.called', 'model.replied', 'tool.called',
-    'tool.returned'])[n %% 4 + 1], 's' || n, '', 'solo',
-    '{"tool": "get_order", "model": "a-model", "text": "a look"}',
-    created_at + make_interval(secs => n / 1000.0)
-FROM agents_run, generate_series(1, %(each)s) AS n
-"""
+_TYPES = ("model.called", "model.replied", "tool.called", "tool.returned")
+_DATA = {"tool": "get_order", "model": "a-model", "text": "a look"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +55,45 @@ def fill(rows: int) -> Tenant:
     """Store this many audit entries and events, as the owner, in two shops; return the larger."""
     ours = Tenant.objects.create(slug="many", name="Many")
     other = Tenant.objects.create(slug="few", name="Few")
-    values = {
-        "ours": ours.pk,
-        "other": other.pk,
-        "rows": rows,
-        "runs": max(1, rows // _A_RUN),
-        "each": min(rows, _A_RUN),
-    }
     with connections["owner"].cursor() as cursor:
         cursor.execute("ALTER TABLE approvals_auditentry DISABLE TRIGGER USER")
-        for statement in (_AUDIT, _TALKS, _EVENTS):
-            cursor.execute(statement, values)
+        cursor.execute(_AUDIT, {"ours": ours.pk, "other": other.pk, "rows": rows})
         cursor.execute("ALTER TABLE approvals_auditentry ENABLE TRIGGER USER")
+    for place in range(max(1, rows // _A_RUN)):
+        _store_run(other if place % 10 == 9 else ours, timezone.now() - timedelta(minutes=place))
+    with connections["owner"].cursor() as cursor:
         cursor.execute("ANALYZE")
     return ours
+
+
+def _store_run(tenant: Tenant, at: datetime) -> None:
+    """Store a talk with one run of a thousand events."""
+    talk = Conversation.objects.create(
+        tenant=tenant, visitor="v", last_seq=_A_RUN, created_at=at, updated_at=at
+    )
+    run = Run.objects.create(
+        tenant=tenant,
+        conversation=talk,
+        status="completed",
+        provider="offline",
+        architecture="solo",
+        created_at=at,
+        started_at=at,
+        finished_at=at + timedelta(seconds=1),
+    )
+    Event.objects.bulk_create(
+        Event(
+            conversation=talk,
+            run=run,
+            seq=place + 1,
+            type=_TYPES[place % 4],
+            span=f"s{place}",
+            agent="solo",
+            data=_DATA,
+            at=at + timedelta(milliseconds=place),
+        )
+        for place in range(_A_RUN)
+    )
 
 
 def look(tenant: Tenant) -> list[Look]:
@@ -108,7 +110,7 @@ def _pages(tenant: Tenant) -> Mapping[str, str]:
     entry = AuditEntry.objects.filter(tenant_id=tenant.pk).latest("id")
     run = Run.objects.for_tenants({tenant.pk}).latest("created_at")
     talk = Conversation.objects.for_worker(run.conversation_id).get()
-    event = Event.objects.filter(run=run).latest("id")
+    event = Event.objects.for_run(run.pk).latest("seq")
     audit, events = "/admin/approvals/auditentry/", "/admin/agents/event/"
     return {
         "home": "/admin/",
