@@ -127,30 +127,18 @@ def edit(*, proposal_id: str, by: Staff, arguments: Mapping[str, Any], now: date
     """Make a new proposal of it with other arguments, which its editor may not approve.
 
     It goes through the gate as the first one did, for the same asker. The old one is superseded
-    when the new one waits, and stays as it is when the gate refuses.
+    when the new one waits, and stays as it is when the gate refuses. Both are one transaction:
+    two requests never wait where one was meant.
     """
-    old = get_proposal(proposal_id)
-    name = by.get_username()
-    policy.check_may_decide(_decider(old, by), _matter(old, []))
-    _check_open(old, old.hash, now)
-    key = f"edit/{old.pk}/{digest('edit/1', {'by': name, 'arguments': dict(arguments)})[:32]}"
-    outcome = propose(
-        principal=Principal.from_json(old.principal),
-        action=old.action,
-        arguments=arguments,
-        origin=Origin(
-            key=key,
-            run_id=old.run_id,
-            conversation_id=old.conversation_id,
-            article_ids=tuple(old.article_ids),
-            edited_by=name,
-            replaces=str(old.pk),
-        ),
-        evidence=old.evidence,
-        now=now,
-    )
-    if outcome.status is OutcomeStatus.WAITING:
-        _supersede(old, outcome.proposal_id, name, now)
+    with transaction.atomic():
+        old = _lock(proposal_id)
+        policy.check_may_decide(_decider(old, by), _matter(old, []))
+        _check_open(old, old.hash, now)
+        outcome = _propose_instead(old, by.get_username(), arguments, now)
+        if outcome.status is OutcomeStatus.WAITING:
+            _move(old, ProposalStatus.SUPERSEDED)
+            actor = f"staff:{by.get_username()}"
+            _tell(old, "superseded", actor, now, {"by": outcome.proposal_id})
     return outcome
 
 
@@ -257,12 +245,25 @@ def _move(proposal: Proposal, status: ProposalStatus, **fields: Any) -> None:
         setattr(proposal, name, value)
 
 
-def _supersede(old: Proposal, new_id: str, name: str, now: datetime) -> None:
-    with transaction.atomic():
-        proposal = _lock(str(old.pk))
-        if proposal.status == ProposalStatus.PENDING:
-            _move(proposal, ProposalStatus.SUPERSEDED)
-            _tell(proposal, "superseded", f"staff:{name}", now, {"by": new_id})
+def _propose_instead(
+    old: Proposal, name: str, arguments: Mapping[str, Any], now: datetime
+) -> Outcome:
+    key = f"edit/{old.pk}/{digest('edit/1', {'by': name, 'arguments': dict(arguments)})[:32]}"
+    return propose(
+        principal=Principal.from_json(old.principal),
+        action=old.action,
+        arguments=arguments,
+        origin=Origin(
+            key=key,
+            run_id=old.run_id,
+            conversation_id=old.conversation_id,
+            article_ids=tuple(old.article_ids),
+            edited_by=name,
+            replaces=str(old.pk),
+        ),
+        evidence=old.evidence,
+        now=now,
+    )
 
 
 def _tell(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from datetime import datetime
 from smtplib import SMTPException
@@ -14,7 +15,7 @@ from django.core.mail import EmailMessage
 from django.urls import reverse
 
 from approvals.models import Notice, Proposal
-from approvals.telling.stages import Stage, is_told, next_try, stage_at
+from approvals.telling.stages import HOLD_SECONDS, Stage, is_told, next_try, stage_at
 from dsupport.lib import clock
 from dsupport.lib.spans import short_span
 from dsupport.models import Membership
@@ -51,8 +52,10 @@ def plan_notices(*, now: datetime) -> None:
 
 def send_notices(*, now: datetime, send: Callable[[EmailMessage], object] | None = None) -> int:
     """Send what is due, each outside any transaction; return how many went out."""
-    sent = 0
+    sent, began = 0, time.monotonic()
     for notice in list(Notice.objects.due(now).select_related("proposal__tenant")[:_BATCH]):
+        if time.monotonic() - began > HOLD_SECONDS:
+            break  # the next look goes on
         if _take(notice, now) and _send(notice, now, send or _deliver):
             sent += 1
     return sent

@@ -20,6 +20,9 @@ class Stage(StrEnum):
 
 _AT = {Stage.WAITING: 0.0, Stage.REMINDER: 0.5, Stage.ESCALATION: 0.75}
 MAX_ATTEMPTS = 8
+# One sender works no longer than this at a stretch: with the last call's ten seconds it is done
+# before anybody else may take what it holds.
+HOLD_SECONDS = 15.0
 _FIRST_RETRY, _LAST_RETRY = timedelta(seconds=30), timedelta(minutes=30)
 
 

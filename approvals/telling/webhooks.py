@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import json
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +25,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from approvals.models import AuditEntry, WebhookPlace
-from approvals.telling.stages import next_try
+from approvals.telling.stages import HOLD_SECONDS, next_try
 from dsupport.contract.errors import InvalidInput
 from dsupport.lib import clock
 from dsupport.models import Tenant
@@ -96,8 +97,10 @@ def send_events(tenant: Tenant, *, now: datetime, post: Post | None = None) -> i
     place = _place(tenant, now) if endpoint else None
     if endpoint is None or place is None or not _take(place, now):
         return 0
-    heard = 0
+    heard, began = 0, time.monotonic()
     for entry in _entries(tenant, place.seq):
+        if time.monotonic() - began > HOLD_SECONDS:
+            break  # the next look goes on, and nobody else has begun meanwhile
         event = event_of(entry)
         try:
             if event is not None:
@@ -107,7 +110,8 @@ def send_events(tenant: Tenant, *, now: datetime, post: Post | None = None) -> i
             log.warning("The webhook of %s failed on %s: %s", tenant.slug, entry.seq, error)
             _store(place, error=str(error)[:200])
             return heard
-        _store(place, seq=entry.seq)
+        if not _advance(place, entry.seq):
+            return heard  # somebody has asked for a replay
     _store(place, failures=0, error="", due_at=now)
     return heard
 
@@ -163,6 +167,14 @@ def _take(place: WebhookPlace, now: datetime) -> bool:
         due = next_try(place.failures + 1, now)
         taken = rows.update(failures=place.failures + 1, due_at=due) == 1
     return bool(taken)
+
+
+def _advance(place: WebhookPlace, seq: int) -> bool:
+    """Go on from where this sender was; tell whether the place was still there."""
+    held = WebhookPlace.objects.filter(pk=place.pk, seq=place.seq, failures=place.failures + 1)
+    moved = held.update(seq=seq)
+    place.seq = seq
+    return bool(moved == 1)
 
 
 def _store(place: WebhookPlace, **fields: Any) -> None:

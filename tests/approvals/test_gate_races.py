@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from django.db import connection
 
 from approvals import rules
+from approvals.errors import AlreadyDecided
 from approvals.models import AuditEntry, Proposal
 from approvals.rules import OutcomeStatus
-from approvals.services import Outcome, is_off, verify
+from approvals.services import approve, edit, is_off, verify
 from dsupport.contract.principal import Principal, Proof
-from tests.approvals.conftest import ask, run_sql
+from tests.approvals.conftest import NOW, ask, hire, run_sql
 from tests.conftest import make_tenant
 
 
-def at_once(number: int, work: Callable[[int], Outcome]) -> list[Outcome]:
+def at_once(number: int, work: Callable[[int], Any]) -> list[Any]:
     """Run a piece of work many times in threads, each with its own connection."""
 
-    def one(index: int) -> Outcome:
+    def one(index: int) -> Any:
         try:
             return work(index)
         finally:
@@ -78,3 +80,32 @@ def test_switches_unreadable_stop_writes_and_leave_reading(committed_db, desk, c
     assert is_off("model", shop)
     assert not is_off("tool:search_kb", shop)
     assert ask(customer, "gifts.always", key="b").status is OutcomeStatus.EXECUTED
+
+
+def test_edits_and_an_approval_at_once_leave_one_request_that_counts(committed_db, desk):
+    """Whoever comes first wins; the others hear so, and nothing waits beside what was decided."""
+    tenant = make_tenant()
+    people = [hire(tenant, f"p{number}") for number in range(8)]
+    for turn in range(6):
+        customer = Principal(tenant.pk, Proof.LOGIN, customer_id=turn + 1)  # within the limits
+        wanted = {"order": f"o{turn}", "amount": 500}
+        asked = ask(customer, "gifts.high", wanted, key=f"k{turn}", conversation=f"talk{turn}")
+        old = Proposal.objects.get(pk=asked.proposal_id)
+
+        def decide(index: int, old: Proposal = old) -> object:
+            try:
+                if index % 2:
+                    return approve(
+                        proposal_id=str(old.pk), by=people[index], shown_hash=old.hash, now=NOW
+                    )
+                changed = {**old.arguments, "amount": 100 + index}
+                return edit(proposal_id=str(old.pk), by=people[index], arguments=changed, now=NOW)
+            except AlreadyDecided as refused:
+                return refused
+
+        results = at_once(8, decide)
+        assert sum(isinstance(result, AlreadyDecided) for result in results) == 7
+        rows = Proposal.objects.filter(arguments__order=f"o{turn}")
+        found = sorted(row.status for row in rows)
+        assert found in (["approved"], ["pending", "superseded"])
+    assert verify().ok

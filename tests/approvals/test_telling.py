@@ -217,6 +217,19 @@ def test_replay_sends_the_same_ids_again(hooked, proposal, post, capsys):
         replay(hooked, after=10**9, now=NOW)
 
 
+def test_a_replay_that_is_asked_for_while_sending_is_not_lost(hooked, proposal, post):
+    def ask_again(*what):
+        post(*what)
+        if len(post.taken) == 1:
+            replay(hooked, after=0, now=NOW)
+
+    send_events(hooked, now=NOW, post=ask_again)
+    assert WebhookPlace.objects.get(tenant=hooked).seq == 0
+    send_events(hooked, now=NOW, post=post)
+    assert len(heard(post)) == 2
+    assert len(set(heard(post))) == 1
+
+
 def test_only_proposals_of_ones_own_shop_are_told(hooked, post):
     note_thing(hooked.pk, "thing:1")
     note_thing(make_tenant("other").pk, "proposal:1")
