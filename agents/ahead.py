@@ -29,7 +29,7 @@ def look_ahead(agent: Agent, scope: RunScope, place: str, *, today: date) -> tup
         prepare_call(agent.tools[call.name], call, scope, f"{place}.{index}")
         for index, call in enumerate(calls)
     ]
-    scope.check()
+    scope.check(settle=False)
     results = scope.parallel(work)
     return tuple(
         _shown(as_part(call, result).content) for call, result in zip(calls, results, strict=True)

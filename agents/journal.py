@@ -28,9 +28,9 @@ class RunJournal:
     """The journal of one attempt at a run. Safe to use from the parallel calls of a turn.
 
     What happens is kept until somebody settles it, which is one round trip: before a model is
-    asked, before tools act, and around whatever writes. `announce` is told the stream's last
-    number after each write; `clock` gives the shop's time; `release` gives the database
-    connection back.
+    asked, around whatever writes, and when a look-up takes its time. `announce` is told the
+    stream's last number after each write; `clock` gives the shop's time; `release` gives the
+    database connection back.
     """
 
     def __init__(

@@ -31,6 +31,11 @@ class Agent:
     max_turns: int = 8
     max_output_tokens: int = 2_000
 
+    def only_reads(self, tool: str) -> bool:
+        """Tell whether a call of this name can do no more than look something up."""
+        spec = self.tools.get(tool)
+        return tool not in self.delegates and (spec is None or not spec.writes)
+
 
 @dataclass(frozen=True)
 class Draft:
@@ -103,7 +108,7 @@ def _run_tools(
     work = [
         _prepare(agent, call, scope, f"{place}.{index}") for index, call in enumerate(reply.calls)
     ]
-    scope.check()
+    scope.check(settle=not all(agent.only_reads(call.name) for call in reply.calls))
     results = scope.parallel(work)
     failed.update(
         call_key(call) for call, result in zip(reply.calls, results, strict=True) if result.is_error

@@ -56,6 +56,11 @@ class Parallel(Protocol):
 class Crew(Parallel, Protocol):
     """How the work of a run is carried out: in threads, or inline in the caller's transaction."""
 
-    def act(self, spec: ToolSpec, arguments: Any, context: ToolContext) -> ToolResult:
-        """Run a tool's body within its time limit; `PortError` when it takes longer."""
+    def act(
+        self, spec: ToolSpec, arguments: Any, context: ToolContext, linger: Callable[[], None]
+    ) -> ToolResult:
+        """Run a tool's body within its time limit; `PortError` when it takes longer.
+
+        `linger` is called once when it is not as quick as look-ups are.
+        """
         ...

@@ -63,7 +63,7 @@ class RunScope:
     limits: Limits
     elapsed: Callable[[], float]
     stop_asked: Callable[[], StopCause | None]
-    act: Callable[[ToolSpec, Any, ToolContext], ToolResult]
+    act: Callable[[ToolSpec, Any, ToolContext, Callable[[], None]], ToolResult]
     tool_context: Callable[[str], ToolContext]
     meter: Meter = field(default_factory=Meter)
 
@@ -71,9 +71,13 @@ class RunScope:
     def situation(self) -> Situation:
         return Situation(self.principal, self.evidence)
 
-    def check(self) -> None:
-        """Write down what has happened; stop when somebody asked for it or at a limit."""
-        self.journal.settle()
+    def check(self, *, settle: bool = True) -> None:
+        """Write down what has happened; stop when somebody asked for it or at a limit.
+
+        Before look-ups that are likely to be quick, writing can wait: see `Crew.act`.
+        """
+        if settle:
+            self.journal.settle()
         cause = self.stop_asked() or find_overrun(self.limits, self.meter.usage, self.elapsed())
         if cause is not None:
             raise RunStopped(cause)

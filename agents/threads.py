@@ -14,6 +14,7 @@ from dsupport.contract.tools import ToolContext, ToolResult, ToolSpec
 
 Item = TypeVar("Item")
 _NO_LIMIT = 10_000
+_GLANCE = 0.05  # seconds; what takes longer is told and recorded as under way
 
 
 class Threads:
@@ -40,7 +41,9 @@ class Threads:
             wait(others)
         return [*first, *(future.result() for future in others)]
 
-    def act(self, spec: ToolSpec, arguments: Any, context: ToolContext) -> ToolResult:
+    def act(
+        self, spec: ToolSpec, arguments: Any, context: ToolContext, linger: Callable[[], None]
+    ) -> ToolResult:
         """Run a tool's body and wait no longer than its limit, unless it writes.
 
         A reading tool that is too slow is left behind and becomes an error result. A writing
@@ -48,9 +51,12 @@ class Threads:
         """
         if spec.writes:
             return spec.body(arguments, context)
+        future = self._submit(partial(spec.body, arguments, context))
+        glance = min(_GLANCE, spec.timeout)
+        if wait([future], timeout=glance).not_done:
+            linger()
         try:
-            future = self._submit(partial(spec.body, arguments, context))
-            return future.result(timeout=spec.timeout)
+            return future.result(timeout=spec.timeout - glance)
         except FutureTimeout:
             raise PortError(
                 f"{spec.name} did not answer within {spec.timeout:g} s.", code="tool_timeout"
@@ -73,5 +79,7 @@ class Inline:
     def __call__(self, work: Sequence[Callable[[], Item]]) -> list[Item]:
         return [item() for item in work]
 
-    def act(self, spec: ToolSpec, arguments: Any, context: ToolContext) -> ToolResult:
+    def act(
+        self, spec: ToolSpec, arguments: Any, context: ToolContext, linger: Callable[[], None]
+    ) -> ToolResult:
         return spec.body(arguments, context)

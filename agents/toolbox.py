@@ -128,7 +128,7 @@ def _before(
 def _run(spec: ToolSpec, arguments: ToolArguments, scope: RunScope, place: str) -> ToolResult:
     started = scope.elapsed()
     try:
-        result = scope.act(spec, arguments, scope.tool_context(place))
+        result = scope.act(spec, arguments, scope.tool_context(place), scope.journal.settle)
     except DomainError as error:
         category = _STATUS_CATEGORY.get(error.status, ErrorCategory.INVALID_INPUT)
         result = ToolResult.error(category, error.code, error.message)

@@ -12,9 +12,13 @@ import anthropic
 from evals.engine.world import QUESTION, SEARCH, offered
 
 
-def bare_loop(url: str) -> Callable[[], None]:
-    """Return one run of it against a server: four model calls and two parallel tools."""
-    client = anthropic.Anthropic(api_key="key", base_url=url, max_retries=0)
+def bare_client(url: str) -> anthropic.Anthropic:
+    """Return the vendor's client for a server; close it."""
+    return anthropic.Anthropic(api_key="key", base_url=url, max_retries=0)
+
+
+def bare_loop(client: anthropic.Anthropic) -> Callable[[], None]:
+    """Return one run of it: four model calls and two parallel tools."""
     tools: Any = offered()
     pool = ThreadPoolExecutor(2)
     system: Any = [{"type": "text", "text": "Answer."}]

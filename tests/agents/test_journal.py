@@ -19,7 +19,7 @@ from agents.threads import Inline
 from tests.agents import engine
 from tests.agents.conftest import make_desk
 from tests.agents.test_runs import GREETING
-from tests.conftest import NOW
+from tests.conftest import NOW, make_tenant
 
 LEASED = {"status": "running", "lease_owner": "w9#1"}
 AGES = timedelta(hours=1)
@@ -47,20 +47,30 @@ def test_claim_takes_what_the_sweeper_calls_claimable_and_nothing_else(desk, sta
     assert (claim_run(sent.run_id, "w1", NOW) is not None) is listed
 
 
-def test_tool_finds_the_turn_that_asked_for_it_on_record(desk):
-    sent = desk.say("hello")
+def on_record(desk, run_id, writes):
+    """Run a tool that looks what it finds on record; return the steps and the last event."""
     found = []
 
     def look(arguments, context):
-        steps = Step.objects.for_run(sent.run_id).values_list("kind", flat=True)
-        found.append((list(steps), Event.objects.for_run(sent.run_id).last().type))
+        steps = Step.objects.for_run(run_id).values_list("kind", flat=True)
+        found.append((list(steps), Event.objects.for_run(run_id).last().type))
         return engine.search_kb(arguments, context)
 
-    tools = {"search_kb": replace(engine.TOOLS["search_kb"], body=look)}
+    tools = {"search_kb": replace(engine.TOOLS["search_kb"], body=look, writes=writes)}
     agents = Agents(engine.make_agent(tools=tools), None, {"greeting"})
     model = ScriptedModel([calls(("search_kb", {"query": "x"})), *GREETING])
-    assert desk.run(sent.run_id, model, desk=lambda _architecture: agents) == "completed"
-    assert found == [(["model"], "tool.called")]
+    assert desk.run(run_id, model, desk=lambda _architecture: agents) == "completed"
+    return found
+
+
+def test_tool_that_acts_finds_the_turn_that_asked_for_it_on_record(desk):
+    sent = desk.say("hello")
+    assert on_record(desk, sent.run_id, writes=True) == [(["model"], "tool.called")]
+
+
+def test_quick_look_up_costs_no_write_of_its_own(desk):
+    sent = desk.say("hello")
+    assert on_record(desk, sent.run_id, writes=False) == [([], "run.started")]
 
 
 def test_tool_that_writes_is_on_record_before_the_next_one_begins(desk):
@@ -101,8 +111,7 @@ class Watching(ScriptedModel):
 HELD: list[bool] = []
 
 
-@pytest.mark.django_db(transaction=True)
-def test_no_connection_is_held_while_a_model_is_asked(tenant, settings):
+def test_no_connection_is_held_while_a_model_is_asked(committed_db, settings):
     """Also when switches and budgets were read just before."""
     settings.DSUPPORT_PROVIDERS = {
         **settings.DSUPPORT_PROVIDERS,
@@ -110,7 +119,7 @@ def test_no_connection_is_held_while_a_model_is_asked(tenant, settings):
     }
     settings.DSUPPORT_PROVIDER = "watching"
     settings.DSUPPORT_BUDGETS = {**settings.DSUPPORT_BUDGETS, "customer": 1_000_000}
-    desk = make_desk(tenant)
+    desk = make_desk(make_tenant())
     sent = desk.say("hello")
     around = Surroundings(owner="w1", crew=Inline(), release=give_back, now=lambda: NOW)
     assert execute_run(sent.run_id, around) == "completed"

@@ -81,6 +81,24 @@ def test_loop_failing_tool_does_not_fail_its_neighbour():
     assert (first.is_error, second.is_error) == (True, False)
 
 
+def test_loop_look_up_that_takes_its_time_has_the_turn_written_down_meanwhile():
+    written = threading.Event()
+
+    class Journal(MemoryJournal):
+        def settle(self):
+            if self.made:  # the turn that asked for it
+                written.set()
+
+    def waits(arguments, context):
+        return ToolResult(data={"written": written.wait(5)})
+
+    tools = {"slow": ToolSpec("slow", "Slow.", Nothing, waits)}
+    model = ScriptedModel([calls(("slow", {})), says("Done.")])
+    run(model, make_agent(tools=tools), journal=Journal())
+    (part,) = results_in(model.requests[1])
+    assert json.loads(part.content)["data"] == {"written": True}
+
+
 def test_loop_slow_reading_tool_is_left_behind():
     ended = threading.Event()
 

@@ -189,7 +189,6 @@ def test_running_run_is_cancelled_at_its_next_step(desk):
     model = ScriptedModel([cancelled, *GREETING])
     assert desk.run(sent.run_id, model) == "cancelled"
     assert len(model.requests) == 1
-    assert "tool.finished" not in desk.types()
     assert desk.said("assistant") == []
 
 

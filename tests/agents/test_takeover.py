@@ -231,8 +231,7 @@ def test_assistant_never_speaks_where_a_person_does_in_any_of_1000_orders(tenant
     assert 50 < answered < 250  # both happen: the test could have failed
 
 
-@pytest.mark.django_db(transaction=True)
-def test_person_and_assistant_at_the_same_moment():
+def test_person_and_assistant_at_the_same_moment(committed_db):
     shop = make_tenant("race")
     person = hire(shop)
     for _ in range(25):
