@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 
 from agents.adapters.vendors.house import House, RoleModel
-from agents.adapters.vendors.prices import Price, find_price
 from agents.assembly import ACCESS
+from dsupport.lib.prices import Price, find_price
 
 
 def claude() -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
@@ -12,7 +10,7 @@ from typing import Protocol
 
 from dsupport.contract.errors import PortError
 from dsupport.contract.llm import ModelReply, ModelRequest, Usage
-from dsupport.lib.gateway import CallPolicy, Gateway
+from dsupport.lib.gateway import CallPolicy, Gateway, Room
 
 
 class Vendor(Protocol):
@@ -37,23 +35,6 @@ class Booking:
     code: str
     usage: Usage
     seconds: float
-
-
-class Room:
-    """How many calls of this process may be with a vendor at once."""
-
-    def __init__(self, places: int) -> None:
-        self._places = threading.BoundedSemaphore(places)
-
-    @contextmanager
-    def place(self, seconds: float) -> Iterator[None]:
-        """Hold a place inside the block; `PortError("busy")` when none came free in time."""
-        if not self._places.acquire(timeout=max(seconds, 0)):
-            raise PortError("Too many calls are with the model already.", code="busy")
-        try:
-            yield
-        finally:
-            self._places.release()
 
 
 @dataclass

@@ -15,12 +15,12 @@ from django.utils.module_loading import import_string
 
 from agents.errors import RunStopped, StopCause
 from agents.ledger import budget_spent
-from agents.metered import Booking, Metered, Room
+from agents.metered import Booking, Metered
 from agents.pseudonyms import Hiding, Pseudonyms
 from approvals.services import is_off
 from dsupport.contract.errors import PortError
 from dsupport.contract.llm import ChatMessage, LLMClient, ModelReply, ModelRequest, Usage
-from dsupport.lib.gateway import CallPolicy, gateway
+from dsupport.lib.gateway import CallPolicy, Room, gateway
 
 log = structlog.get_logger(__name__)
 

@@ -85,6 +85,10 @@ class Environment(BaseSettings):
     dsupport_messages_system: int = Field(default=3_000, ge=0)
     dsupport_architecture: Literal["solo", "team"] = "solo"
     dsupport_embedder: str = "knowledge.adapters.minilm.MiniLM"
+    dsupport_embedding_model: str = ""
+    dsupport_embedding_dims: int = Field(default=0, ge=0, le=4_096)
+    dsupport_embedding_url: str = ""
+    voyage_api_key: str = ""
     dsupport_carrier: str = "orders.adapters.simulated.SimulatedCarrier"
     dsupport_payments: str = "orders.adapters.payments.SimulatedPayments"
     dsupport_data: Path = BASE_DIR / ".dsupport"

@@ -71,6 +71,22 @@ DSUPPORT_MODELS: dict[str, dict[str, Any]] = {
         "thinking_room": 0,
     },
 }
+DSUPPORT_EMBEDDINGS: dict[str, dict[str, Any]] = {
+    "voyage": {
+        "key": env.voyage_api_key,
+        "base_url": env.dsupport_embedding_url or "https://api.voyageai.com/v1",
+        "model": env.dsupport_embedding_model or "voyage-3.5",
+        "dims": env.dsupport_embedding_dims or 1024,
+    },
+    "openai": {
+        "key": env.openai_api_key,
+        "base_url": env.dsupport_embedding_url
+        or env.openai_base_url
+        or "https://api.openai.com/v1",
+        "model": env.dsupport_embedding_model or "text-embedding-3-small",
+        "dims": env.dsupport_embedding_dims or 1536,
+    },
+}
 DSUPPORT_MODEL = env.dsupport_model
 DSUPPORT_EFFORT = env.dsupport_effort
 DSUPPORT_ROLES = {name: role.model_dump() for name, role in env.dsupport_roles.items()}

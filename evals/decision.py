@@ -13,11 +13,11 @@ from typing import Any
 
 from django.conf import settings
 
-from agents.adapters.vendors.prices import Tokens, usage_of
 from agents.houses import read_price
 from approvals.rules import Origin, OutcomeStatus
 from approvals.services import propose
 from dsupport.contract.principal import Principal, Proof
+from dsupport.lib.prices import Tokens, usage_of
 from dsupport.models import Tenant
 from orders.models import Customer, Order, Payment, PaymentMethod
 from orders.policy import Line, Method, Movement, OrderCase, judge_refund, may_refund

@@ -22,6 +22,7 @@ from knowledge.models import (
     ArticleVersion,
     Calibration,
     Chunk,
+    EmbeddingAttempt,
     KnowledgeIndex,
     RetrievalTrace,
 )
@@ -270,3 +271,22 @@ def _table(heads: tuple[str, ...], rows: list[tuple[Any, ...]]) -> SafeString:
         head,
         lines,
     )
+
+
+@admin.register(EmbeddingAttempt)
+class EmbeddingAttemptAdmin(ReadOnlyAdmin):
+    """What hosted embedders were asked, what it cost, and what failed."""
+
+    list_display = ["at", "embedder_id", "purpose", "outcome", "texts", "tokens", "show_cost",
+                    "ms", "tenant"]  # fmt: skip
+    list_filter = ["tenant", "embedder_id", "purpose", "code"]
+    ordering = ["-id"]
+    list_select_related = ["tenant"]
+
+    @display(description="outcome", label={"answered": "success"})
+    def outcome(self, row: EmbeddingAttempt) -> str:
+        return row.code or "answered"
+
+    @display(description="cost", ordering="cost")
+    def show_cost(self, row: EmbeddingAttempt) -> str:
+        return f"${row.cost / 1_000_000:.4f}"

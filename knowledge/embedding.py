@@ -10,11 +10,18 @@ from django.utils.module_loading import import_string
 
 from dsupport.lib import wiring
 from knowledge.errors import EmbedderMismatch
+from knowledge.metered import for_shop
 from knowledge.ports import Embedder
 from knowledge.rules.scoring import check_vectors
 
 # Models that can still be asked about the vectors they made after the setting has changed.
-_SHIPPED = ("knowledge.adapters.minilm.MiniLM", "knowledge.adapters.memory.HashEmbedder")
+_SHIPPED = (
+    "knowledge.adapters.minilm.MiniLM",
+    "knowledge.adapters.memory.HashEmbedder",
+    "knowledge.adapters.hosted.Voyage",
+    "knowledge.adapters.hosted.OpenAICompatible",
+)
+_OFF_TOPIC: dict[str, list[list[float]]] = {}
 
 
 def configured_embedder() -> Embedder:
@@ -37,18 +44,28 @@ def get_embedder(embedder_id: str) -> Embedder:
     )
 
 
-def embed_documents(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
-    """Return one checked unit vector for each passage; raise `EmbeddingRefused` otherwise."""
-    vectors = embedder.embed_documents(texts) if texts else []
+def embed_documents(
+    embedder: Embedder, texts: Sequence[str], *, tenant_id: int
+) -> list[list[float]]:
+    """Return one checked unit vector for each passage; raise `EmbeddingRefused` otherwise.
+
+    What a hosted model costs is booked on the shop, and none is asked whose budget is spent.
+    """
+    vectors = for_shop(embedder, tenant_id).embed_documents(texts) if texts else []
     check_vectors(vectors, count=len(texts), dims=embedder.dims)
     return vectors
 
 
-def embed_query(embedder: Embedder, text: str) -> list[float]:
+def embed_query(embedder: Embedder, text: str, *, tenant_id: int) -> list[float]:
     """Return the checked unit vector of a question."""
-    vectors = embedder.embed_queries([text])
-    check_vectors(vectors, count=1, dims=embedder.dims)
-    return vectors[0]
+    return embed_queries(embedder, [text], tenant_id=tenant_id)[0]
+
+
+def embed_queries(embedder: Embedder, texts: Sequence[str], *, tenant_id: int) -> list[list[float]]:
+    """Return one checked unit vector for each question."""
+    vectors = for_shop(embedder, tenant_id).embed_queries(texts)
+    check_vectors(vectors, count=len(texts), dims=embedder.dims)
+    return vectors
 
 
 @cache
@@ -58,11 +75,17 @@ def off_topic_questions() -> tuple[str, ...]:
     return tuple(line for line in lines.splitlines() if line and not line.startswith("#"))
 
 
-@cache
-def off_topic_vectors(embedder_id: str) -> tuple[list[float], ...]:
-    """Return the vectors of the off-topic questions, made once for each model and process."""
-    embedder = get_embedder(embedder_id)
-    return tuple(embed_query(embedder, question) for question in off_topic_questions())
+def off_topic_vectors(embedder_id: str, *, tenant_id: int) -> Sequence[list[float]]:
+    """Return the vectors of the off-topic questions, made once for each model and process.
+
+    The shop that is first to need them pays for them.
+    """
+    if embedder_id not in _OFF_TOPIC:
+        embedder = get_embedder(embedder_id)
+        _OFF_TOPIC[embedder_id] = embed_queries(
+            embedder, off_topic_questions(), tenant_id=tenant_id
+        )
+    return _OFF_TOPIC[embedder_id]
 
 
 @cache

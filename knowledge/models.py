@@ -15,6 +15,7 @@ from pgvector.django import VectorField
 
 from dsupport.contract.principal import Principal
 from dsupport.lib.ids import new_id
+from knowledge.spending import EmbeddingAttempt as EmbeddingAttempt
 
 
 class Audience(models.TextChoices):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self, runtime_checkable
 
 
 class Embedder(Protocol):
@@ -24,4 +25,30 @@ class Embedder(Protocol):
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector for each passage."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """One attempt at a hosted model. `code` is empty when it brought vectors.
+
+    `tokens` are the service's own count, or an estimate where it told none; `cost` is in millionths
+    of a dollar. A failed attempt may have been carried out and billed all the same.
+    """
+
+    embedder_id: str
+    purpose: str  # query or document
+    texts: int
+    tokens: int
+    cost: int
+    code: str
+    ms: int
+
+
+@runtime_checkable
+class Billed(Protocol):
+    """An embedder that asks somebody else over a network, who may want money for it."""
+
+    def billed(self, book: Callable[[Attempted], None]) -> Self:
+        """Return the same model, whose attempts are told to `book`, failed ones too."""
         ...

@@ -68,6 +68,7 @@ class Hit:
 class Pool:
     """The chunks and vectors that one search may see; it is made for an asker or for a shop."""
 
+    tenant_id: int
     chunks: Any
     vectors: Any
 
@@ -80,6 +81,7 @@ class Pool:
     @classmethod
     def for_principal(cls, principal: Principal, scope: Scope) -> Self:
         return cls._within(
+            principal.tenant_id,
             Chunk.objects.for_principal(principal),
             Embedding.objects.for_principal(principal),
             scope,
@@ -89,11 +91,14 @@ class Pool:
     def for_tenant(cls, tenant_id: int, scope: Scope) -> Self:
         """Return a shop's pool for measuring and replaying, which have no asker of their own."""
         return cls._within(
-            Chunk.objects.for_tenant(tenant_id), Embedding.objects.for_tenant(tenant_id), scope
+            tenant_id,
+            Chunk.objects.for_tenant(tenant_id),
+            Embedding.objects.for_tenant(tenant_id),
+            scope,
         )
 
     @classmethod
-    def _within(cls, chunks: Any, vectors: Any, scope: Scope) -> Self:
+    def _within(cls, tenant_id: int, chunks: Any, vectors: Any, scope: Scope) -> Self:
         narrowed = [
             rows.live_at(scope.index_version)
             .in_audience(scope.audience)
@@ -101,7 +106,7 @@ class Pool:
             .effective_on(scope.day)
             for rows in (chunks, vectors)
         ]
-        return cls(narrowed[0], narrowed[1].filter(set_id=scope.set_id))
+        return cls(tenant_id, narrowed[0], narrowed[1].filter(set_id=scope.set_id))
 
 
 def rank(pool: Pool, query: str, vector: Sequence[float]) -> list[Hit]:

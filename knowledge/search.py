@@ -236,7 +236,7 @@ def _rank(pool: Pool, query: str, embedder_id: str) -> list[Hit]:
     if not embedder_id:
         return []
     try:
-        vector = embed_query(get_embedder(embedder_id), query)
+        vector = embed_query(get_embedder(embedder_id), query, tenant_id=pool.tenant_id)
     except EmbeddingRefused:
         return []  # a question without a meaning is near to nothing
     return rank(pool, query, vector)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pydantic import Field
 
 from dsupport.contract.tools import Source, ToolArguments, ToolContext, ToolResult, ToolSpec
 from knowledge.reading import current_versions
 from knowledge.search import mark_cited, search
+from knowledge.spending import EmbeddingAttempt
 
-__all__ = ["TOOLS", "current_versions", "mark_cited"]
+__all__ = ["TOOLS", "current_versions", "mark_cited", "spent_on_vectors"]
 
 
 _READ_TOGETHER = 1_800  # characters
+
+
+def spent_on_vectors(since: datetime, tenant_id: int | None = None) -> tuple[int, int]:
+    """Return what hosted embedders took since, of one shop or all: micro-dollars and tokens."""
+    spent: tuple[int, int] = EmbeddingAttempt.objects.since(since, tenant_id).spent()
+    return spent
 
 
 class SearchKbArguments(ToolArguments):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
@@ -54,6 +55,25 @@ class Attempt:
     number: int
     seconds: float
     error: PortError | None
+
+
+class Room:
+    """How many calls of this process may be with one service at once."""
+
+    def __init__(self, places: int) -> None:
+        self._places = threading.BoundedSemaphore(places)
+
+    @contextmanager
+    def place(self, seconds: float) -> Iterator[None]:
+        """Hold a place inside the block; `PortError("busy")` when none came free in time."""
+        if not self._places.acquire(timeout=max(seconds, 0)):
+            raise PortError(
+                "Too many calls are under way already; try again in a moment.", code="busy"
+            )
+        try:
+            yield
+        finally:
+            self._places.release()
 
 
 class BreakerState(StrEnum):
@@ -215,6 +235,18 @@ class Gateway:
         if pause > 0:
             self._sleep(pause)
         return True
+
+
+def read_retry_after(value: str | None) -> float | None:
+    """Return the seconds of a `retry-after` header; dates and nonsense are None (RFC 9110, 10.2.3).
+
+    Vendors send seconds; a date would need their clock, so it counts as not said.
+    """
+    try:
+        seconds = float(value or "")
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None
 
 
 def _circuit_open(name: str, wait: float) -> PortError:

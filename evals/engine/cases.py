@@ -15,7 +15,7 @@ from agents.evidence import Evidence
 from agents.guardrails import GUARDRAILS
 from agents.journal import RunJournal
 from agents.lease import claim_run
-from agents.metered import Metered, Room
+from agents.metered import Metered
 from agents.notify import announce
 from agents.ports import Journal, Trace
 from agents.providers import POLICY
@@ -29,7 +29,7 @@ from dsupport.contract.llm import ChatMessage, LLMClient, ModelReply
 from dsupport.contract.principal import Principal
 from dsupport.contract.tools import ToolContext, ToolResult
 from dsupport.lib import clock
-from dsupport.lib.gateway import Gateway
+from dsupport.lib.gateway import Gateway, Room
 from dsupport.models import Tenant
 from evals.engine.world import DESK, QUESTION
 

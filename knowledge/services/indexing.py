@@ -45,7 +45,7 @@ def calibrate(*, tenant_id: int, now: datetime) -> Calibration | None:
     if not pool.chunks.exists():
         return None
     questions = off_topic_questions()
-    vectors = off_topic_vectors(index.active_set.embedder_id)
+    vectors = off_topic_vectors(index.active_set.embedder_id, tenant_id=tenant_id)
     scores = [
         (*best_score(pool, question, vector), question)
         for question, vector in zip(questions, vectors, strict=True)
@@ -132,7 +132,7 @@ def _missing(tenant_id: int, target: EmbeddingSet) -> list[Any]:
 
 
 def _embed_chunks(target: EmbeddingSet, model: Embedder, chunks: Sequence[Any]) -> None:
-    vectors = embed_documents(model, [text for _, text in chunks])
+    vectors = embed_documents(model, [text for _, text in chunks], tenant_id=target.tenant_id)
     rows = (
         Embedding(
             tenant_id=target.tenant_id, set=target, chunk_id=key, dims=target.dims, vector=vector

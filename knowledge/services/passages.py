@@ -56,7 +56,7 @@ def source_of(version: ArticleVersion, doc_id: str) -> ArticleSource:
     )
 
 
-def prepare(article: ArticleSource, embedder: Embedder) -> Prepared:
+def prepare(article: ArticleSource, embedder: Embedder, *, tenant_id: int) -> Prepared:
     """Cut an article into pieces and embed them. Slow; never inside a transaction."""
     pieces = [
         Piece(
@@ -69,7 +69,9 @@ def prepare(article: ArticleSource, embedder: Embedder) -> Prepared:
         Piece(Chunk.Kind.QUESTION, ordinal, "", "", question, question)
         for ordinal, question in enumerate(article.sample_questions)
     ]
-    vectors = embed_documents(embedder, [piece.indexed_text for piece in pieces])
+    vectors = embed_documents(
+        embedder, [piece.indexed_text for piece in pieces], tenant_id=tenant_id
+    )
     return Prepared(pieces, vectors, embedder.id, embedder.dims)
 
 

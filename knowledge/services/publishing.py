@@ -63,7 +63,7 @@ def publish_article(
     if unchanged := find_unchanged(tenant_id, article):
         return PublishOutcome("unchanged", article.doc_id, unchanged.number)
     for _ in range(_MOST_SWITCHES):
-        prepared = prepare(article, embedder_in_force(tenant_id))
+        prepared = prepare(article, embedder_in_force(tenant_id), tenant_id=tenant_id)
         outcome = _publish(tenant_id, article, prepared, actor, now)
         if outcome is not None:
             if calibrate:
@@ -94,7 +94,9 @@ def index_version(*, version_id: int, now: datetime) -> PublishOutcome:
         return PublishOutcome(version.state, version.article.doc_id, version.number)
     article = source_of(version, version.article.doc_id)
     for _ in range(_MOST_SWITCHES):
-        prepared = prepare(article, embedder_in_force(version.tenant_id))
+        prepared = prepare(
+            article, embedder_in_force(version.tenant_id), tenant_id=version.tenant_id
+        )
         with transaction.atomic():
             index = lock_index(version.tenant_id)
             version.refresh_from_db()

@@ -107,9 +107,9 @@ class Broken:
 )
 def test_embedding_broken_vectors_are_refused(vectors):
     with pytest.raises(EmbeddingRefused):
-        embed_query(Broken(vectors), "a question")
+        embed_query(Broken(vectors), "a question", tenant_id=1)
     with pytest.raises(EmbeddingRefused):
-        embed_documents(Broken(vectors), ["a passage"])
+        embed_documents(Broken(vectors), ["a passage"], tenant_id=1)
 
 
 def test_minilm_paraphrase_is_nearer_than_off_topic():

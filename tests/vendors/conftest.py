@@ -15,10 +15,10 @@ from pydantic import Field
 from agents.adapters.vendors.claude import Claude
 from agents.adapters.vendors.house import House, RoleModel
 from agents.adapters.vendors.openai_compatible import OpenAICompatible
-from agents.adapters.vendors.prices import Price
 from agents.answer import AnswerForm
 from dsupport.contract.llm import ChatMessage, ModelReply, ModelRequest
 from dsupport.contract.tools import ToolArguments, ToolResult, ToolSpec
+from dsupport.lib.prices import Price
 from tests.vendors.claude import FakeClaude
 from tests.vendors.openai import FakeLocal, FakeOpenAI
 from tests.vendors.wire import FakeVendor

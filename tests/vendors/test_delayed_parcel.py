@@ -19,14 +19,14 @@ from agents.adapters.offline import OfflineRules
 from agents.adapters.vendors.claude import Claude
 from agents.adapters.vendors.house import House, RoleModel
 from agents.context import LOOKED_UP
-from agents.metered import Metered, Room
+from agents.metered import Metered
 from agents.models import Event, Message, Run
 from agents.providers import POLICY, FallingBack
 from agents.runner import Surroundings, execute_run
 from agents.threads import Inline
 from dsupport.contract.principal import Principal
 from dsupport.lib import clock
-from dsupport.lib.gateway import Gateway
+from dsupport.lib.gateway import Gateway, Room
 from dsupport.models import Tenant
 from orders.tools import enter_as
 from tests.databases import SEEDED_AT

@@ -12,14 +12,14 @@ from django.db.models.functions import Now
 from agents.adapters.offline import OfflineRules
 from agents.adapters.vendors.claude import Claude
 from agents.adapters.vendors.house import House, RoleModel
-from agents.metered import Metered, Room
+from agents.metered import Metered
 from agents.models import ModelAttempt, Run
 from agents.providers import BUDGET_SPENT, MODEL_DOWN, POLICY, Asking, FallingBack, client_for
 from agents.pseudonyms import Hiding, Pseudonyms
 from agents.runner import Surroundings, execute_run
 from agents.threads import Inline
 from dsupport.contract.llm import ChatMessage
-from dsupport.lib.gateway import BreakerState, Gateway
+from dsupport.lib.gateway import BreakerState, Gateway, Room
 from tests.agents.conftest import Desk, make_desk
 from tests.conftest import NOW
 from tests.vendors.claude import FakeClaude

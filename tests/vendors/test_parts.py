@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from agents.adapters.vendors.calls import read_call
 from agents.adapters.vendors.house import RoleModel
 from agents.adapters.vendors.pairs import index_of_words, paired
-from agents.adapters.vendors.prices import Price, Tokens, find_price, usage_of
 from agents.adapters.vendors.schemas import slim
 from agents.checks import check_models
 from agents.houses import problems_of, read_house
 from dsupport.contract.llm import CallPart, ChatMessage, ResultPart, Text
 from dsupport.contract.tools import ToolCall
+from dsupport.lib.prices import Price, Tokens, find_price, usage_of
 
 # --- pairs ----------------------------------------------------------------------------------
 

@@ -20,13 +20,13 @@ from agents.adapters.offline import OfflineRules
 from agents.adapters.vendors.house import House, RoleModel
 from agents.adapters.vendors.openai_compatible import OpenAICompatible
 from agents.answer import ReviewForm, parse_form
-from agents.metered import Metered, Room
+from agents.metered import Metered
 from agents.models import ModelAttempt
 from agents.providers import POLICY, FallingBack
 from agents.runner import Surroundings, execute_run
 from agents.threads import Inline
 from dsupport.contract.llm import ChatMessage, StopReason
-from dsupport.lib.gateway import Gateway
+from dsupport.lib.gateway import Gateway, Room
 from tests.agents.conftest import make_desk
 from tests.conftest import NOW
 from tests.vendors.conftest import asking

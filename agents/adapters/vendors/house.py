@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from agents.adapters.vendors.prices import Price
 from dsupport.contract.llm import ModelRequest
+from dsupport.lib.prices import Price
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from agents.adapters.vendors.prices import Price, Tokens, usage_of
 from dsupport.contract.errors import PortError
 from dsupport.contract.llm import Usage
+from dsupport.lib.prices import Price, Tokens, usage_of
 
 # Worth another attempt: the same request may succeed a moment later.
 PASSING = frozenset({"rate_limited", "overloaded", "server_error", "timeout", "unreachable", "cut"})
@@ -32,18 +32,6 @@ class VendorError(PortError):
     ) -> None:
         super().__init__(message, code=code, retryable=code in PASSING, retry_after=retry_after)
         self.usage = usage or Usage()
-
-
-def read_retry_after(value: str | None) -> float | None:
-    """Return the seconds of a `retry-after` header; dates and nonsense are None (RFC 9110, 10.2.3).
-
-    Vendors send seconds; a date would need their clock, so it counts as not said.
-    """
-    try:
-        seconds = float(value or "")
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None
 
 
 _BYTES_PER_TOKEN = 4

@@ -12,8 +12,9 @@ from agents.adapters.vendors.claude.stream import Gathered
 from agents.adapters.vendors.claude.wire import build_body
 from agents.adapters.vendors.house import RoleModel
 from agents.adapters.vendors.sdk import SdkVendor
-from agents.adapters.vendors.trouble import VendorError, read_retry_after
+from agents.adapters.vendors.trouble import VendorError
 from dsupport.contract.llm import ModelRequest
+from dsupport.lib.gateway import read_retry_after
 
 # What the body of an error says, which also comes inside streams that began with 200.
 _BY_TYPE = {

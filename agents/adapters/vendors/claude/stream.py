@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.adapters.vendors.calls import read_call
-from agents.adapters.vendors.prices import Price, Tokens, usage_of
 from agents.adapters.vendors.trouble import VendorError
 from dsupport.contract.llm import (
     CallPart,
@@ -21,6 +20,7 @@ from dsupport.contract.llm import (
     Text,
     Usage,
 )
+from dsupport.lib.prices import Price, Tokens, usage_of
 
 _STOPS = {
     "tool_use": StopReason.TOOL_USE,

@@ -13,8 +13,9 @@ from agents.adapters.vendors.openai_compatible import union
 from agents.adapters.vendors.openai_compatible.stream import Gathered
 from agents.adapters.vendors.openai_compatible.wire import build_body
 from agents.adapters.vendors.sdk import SdkVendor
-from agents.adapters.vendors.trouble import VendorError, read_retry_after
+from agents.adapters.vendors.trouble import VendorError
 from dsupport.contract.llm import ModelReply, ModelRequest
+from dsupport.lib.gateway import read_retry_after
 
 _NO_KEY = "none"  # local servers want a header and read nothing in it
 _BY_STATUS = {

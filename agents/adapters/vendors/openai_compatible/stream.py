@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.adapters.vendors.calls import read_call
-from agents.adapters.vendors.prices import Price, Tokens, usage_of
 from agents.adapters.vendors.trouble import VendorError
 from dsupport.contract.llm import CallPart, ModelReply, Part, StopReason, Text, Usage
 from dsupport.contract.tools import ToolCall
+from dsupport.lib.prices import Price, Tokens, usage_of
 
 _STOPS = {
     "stop": StopReason.END_TURN,
