@@ -11,6 +11,21 @@ from django.db import DatabaseError
 from dsupport.contract.errors import DomainError, PortError
 
 
+@register()
+def check_hosted(**_kwargs: Any) -> list[CheckMessage]:
+    """Say what a hosted embedder lacks before the first customer finds out."""
+    from knowledge.embedding import configured_embedder
+    from knowledge.ports import Billed
+
+    try:
+        embedder = configured_embedder()
+    except (ImportError, AttributeError, PortError):
+        return []  # the next check says it
+    if not isinstance(embedder, Billed):
+        return []
+    return [Warning(text, id="knowledge.W002") for text in embedder.problems()]
+
+
 @register(Tags.database)
 def check_embedder(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
     """Complain about shops whose vectors come from another model than the configured one."""

@@ -52,3 +52,7 @@ class Billed(Protocol):
     def billed(self, book: Callable[[Attempted], None]) -> Self:
         """Return the same model, whose attempts are told to `book`, failed ones too."""
         ...
+
+    def problems(self) -> list[str]:
+        """Return what keeps the model from being asked, or from being counted; in words."""
+        ...

@@ -83,6 +83,24 @@ class Hosted(ABC):
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         return self._embed(texts, _DOCUMENT)
 
+    def problems(self) -> list[str]:
+        """Return what keeps the model from being asked, or from being counted; in words."""
+        found = []
+        if not self._account.key and self._at_home:
+            found.append(
+                f"The embedding service {self.name} has no key; searches fail. Set its key."
+            )
+        if find_price(self._account.model, self._account.prices) is None and self._at_home:
+            found.append(
+                f"The embedding model {self._account.model} has no price; it counts as free. "
+                "Name it in DSUPPORT_PRICES."
+            )
+        return found
+
+    @property
+    def _at_home(self) -> bool:
+        return self._account.base_url.rstrip("/") == self.public_url
+
     @abstractmethod
     def _body(self, texts: Sequence[str], purpose: str) -> dict[str, Any]: ...
 
@@ -94,7 +112,7 @@ class Hosted(ABC):
         return [vector for batch in batches for vector in self._ask(batch, purpose)]
 
     def _ask(self, texts: Sequence[str], purpose: str) -> list[list[float]]:
-        if not self._account.key and self._account.base_url == self.public_url:
+        if not self._account.key and self._at_home:
             raise _failure("no_key", f"{self.name} has no key; set it, or unset DSUPPORT_EMBEDDER.")
         with self._room.place(_DEADLINE):
             return self._gateway.call(
@@ -187,10 +205,6 @@ def read_account(service: str) -> Account:
         for name, price in settings.DSUPPORT_PRICES.items()
     }
     return Account(**settings.DSUPPORT_EMBEDDINGS[service], prices=prices)
-
-
-def is_priced(account: Account) -> bool:
-    return find_price(account.model, account.prices) is not None
 
 
 def forget_connections() -> None:

@@ -16,6 +16,7 @@ from dsupport.lib.prices import Price
 from knowledge import services
 from knowledge.adapters.hosted import Account, OpenAICompatible, Voyage, forget_connections
 from knowledge.adapters.memory import HashEmbedder
+from knowledge.checks import check_hosted
 from knowledge.embedding import embed_documents, embed_query
 from knowledge.errors import EmbeddingRefused
 from knowledge.models import EmbeddingAttempt, KnowledgeIndex
@@ -150,6 +151,19 @@ def test_hosted_service_without_a_key_is_not_asked(service):
     assert caught.value.code == "no_key"
 
 
+def test_hosted_model_without_key_or_price_is_named_at_the_start(hosted, settings):
+    settings.DSUPPORT_EMBEDDER = VOYAGE
+    forgotten()
+    assert check_hosted() == []
+    own = settings.DSUPPORT_EMBEDDINGS["voyage"]
+    lacking = {**own, "key": "", "base_url": Voyage.public_url, "model": "unheard-of"}
+    settings.DSUPPORT_EMBEDDINGS = {**settings.DSUPPORT_EMBEDDINGS, "voyage": lacking}
+    forgotten()
+    key, price = (warning.msg for warning in check_hosted())
+    assert "no key" in key
+    assert "unheard-of has no price" in price
+
+
 def test_hosted_server_that_is_not_there_is_said_to_be_unreachable(service):
     nowhere = Account("key", "http://127.0.0.1:9", "words", 8)
     model = service(nowhere, by=Gateway(sleep=lambda _seconds: None))
@@ -275,6 +289,9 @@ def test_no_connection_is_held_while_a_hosted_model_is_asked(committed_db):
 
         def billed(self, book):
             return self
+
+        def problems(self):
+            return []
 
         def embed_queries(self, texts):
             self.held.append(connection.connection is not None)
