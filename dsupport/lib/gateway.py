@@ -27,7 +27,8 @@ class CallPolicy:
 
     The pause before attempt n+1 is random between nothing and `backoff` times 2^(n-1), at most
     `longest_backoff`, and never shorter than what the other side asked for. `trip_after`
-    failures in a row open the breaker for `rest`; then one call may try.
+    failures in a row open the breaker for `rest`; then one call may try. Whoever asks for more
+    patience than a call has time for is left alone for that long, at most `longest_rest`.
     """
 
     attempts: int = 3
@@ -36,6 +37,7 @@ class CallPolicy:
     longest_backoff: float = 8.0
     trip_after: int = 5
     rest: float = 30.0
+    longest_rest: float = 600.0
 
     def __post_init__(self) -> None:
         if self.attempts < 1 or self.trip_after < 1:
@@ -128,6 +130,12 @@ class Breaker:
                 self._open_until = self._clock() + policy.rest
             self._probing = False
 
+    def rest(self, seconds: float) -> None:
+        """Let nobody ask for as long as the other side has asked to be left alone."""
+        with self._lock:
+            self._open_until = max(self._open_until or 0.0, self._clock() + seconds)
+            self._probing = False
+
     def released(self) -> None:
         """Take an admission back that ended without a word about the other side."""
         with self._lock:
@@ -180,6 +188,8 @@ class Gateway:
         failure: PortError | None = None
         for number in range(1, policy.attempts + 1):
             if failure is not None and not self._pause(failure, number - 1, policy, ends):
+                if failure.retry_after:
+                    breaker.rest(min(failure.retry_after, policy.longest_rest))
                 raise failure
             left = ends - self._clock()
             if left <= 0:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -24,60 +20,9 @@ from dsupport.lib import clock
 from dsupport.models import Tenant
 from orders.adapters.simulated import Faults, set_faults
 from orders.tools import enter_as
+from tests.flows.workers import said, wait_for, worker
 
 pytestmark = pytest.mark.process
-ROOT = Path(__file__).resolve().parents[2]
-LEASE = "2"
-
-
-@contextmanager
-def worker(database: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a real Celery worker on a database, in a process group of its own."""
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "dsupport.settings",
-        "DATABASE_URL": _on(os.environ["DATABASE_URL"], database),
-        "DSUPPORT_LEASE_SECONDS": LEASE,
-        "DSUPPORT_DB_POOL": "4",
-        "DSUPPORT_LOG_LEVEL": "INFO",
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "celery",
-        "-A",
-        "dsupport",
-        "worker",
-        "-P",
-        "threads",
-        "-c",
-        "4",
-    ]
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            [*command, "--without-gossip", "--without-mingle"],
-            cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True,
-        )  # fmt: skip
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-def _on(url: str, database: str) -> str:
-    head, _, tail = url.partition("?")
-    return f"{head.rsplit('/', 1)[0]}/{database}{'?' + tail if tail else ''}"
-
-
-def wait_for(what: str, happened: Callable[[], bool], seconds: float, log: Path) -> None:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if happened():
-            return
-        time.sleep(0.1)
-    pytest.fail(f"{what} did not happen within {seconds:g} s:\n{log.read_text()[-3_000:]}")
 
 
 @pytest.fixture
@@ -126,10 +71,6 @@ def test_worker_told_to_end_passes_its_run_along(asked, demo_db, tmp_path):
     set_faults(None)
     finish(run_id, demo_db, log)
     assert_answered_once(conversation, run_id)
-
-
-def said(run_id, type: str) -> bool:
-    return Event.objects.for_run(run_id).filter(type=type).exists()
 
 
 def finish(run_id, database: str, log: Path) -> None:

@@ -125,6 +125,19 @@ def test_wish_to_wait_beyond_the_deadline_ends_the_call_without_sleeping() -> No
     assert len(world.timeouts) == 1
 
 
+@pytest.mark.parametrize(("wish", "rest"), [(171.0, 171.0), (86_400.0, 600.0)])
+def test_who_asks_for_more_patience_than_there_is_is_left_alone_so_long(wish, rest) -> None:
+    world = World()
+    world.script = [away(retry_after=wish)]
+    for _ in range(3):
+        with pytest.raises(PortError):
+            world.call(deadline=60.0)
+    assert len(world.timeouts) == 1
+    world.time += rest
+    assert world.call() == "fine"
+    assert world.gateway.breaker("parcels").state is BreakerState.CLOSED
+
+
 def test_timeout_of_an_attempt_shrinks_with_the_deadline() -> None:
     world = World()
     world.takes = 4.0
