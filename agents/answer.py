@@ -48,6 +48,14 @@ class ReviewForm(_Form):
     problems: tuple[str, ...] = ()
 
 
+class AnswerableForm(_Form):
+    """Whether retrieved passages answer a question, and the sentence that does, word for word."""
+
+    answers: bool
+    doc_id: str = ""
+    quote: str = ""
+
+
 FormType = TypeVar("FormType", bound=BaseModel)
 
 

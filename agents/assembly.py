@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from agents.answer import AnswerForm
+from agents.answerability import ROLE as ANSWERABILITY
 from agents.errors import AssemblyRefused
 from agents.evidence import DELEGATES
 from agents.loop import Agent
@@ -29,6 +30,8 @@ ACCESS: Mapping[str, tuple[str, ...]] = {
     "orders": ("list_my_orders", "get_order", "track_shipment", "request_change"),
     "escalation": ("create_ticket",),
 }  # fmt: skip
+# Every role that a model may be named for.
+ROLES = (*ACCESS, "reviewer", ANSWERABILITY)
 _SPECIALIST = {"ask_knowledge": "knowledge", "ask_orders": "orders", "escalate": "escalation"}
 
 
@@ -107,7 +110,8 @@ def build_desk(
         else _build_team(tools, intents, assembly)
     )
     reviewer = _agent("reviewer", {}) if assembly.reviewed else None
-    return Desk(producer, reviewer, intents, ticket=tools["create_ticket"])
+    judge = _agent(ANSWERABILITY, {}) if assembly.reviewed else None
+    return Desk(producer, reviewer, intents, judge, ticket=tools["create_ticket"])
 
 
 def check_assembly(assembly: Assembly, tools: Mapping[str, ToolSpec]) -> None:

@@ -64,6 +64,7 @@ def for_customer(
     shown = {
         "answer": lambda data: _link(data, shop, current),
         "review.finished": _without_drafts,
+        "answerability.finished": lambda data: {"proven": data["proven"]},
     }
     return [
         {**event, "data": shown[event["type"]](event["data"])} if event["type"] in shown else event

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from agents.adapters.vendors.house import House, RoleModel
-from agents.assembly import ACCESS
+from agents.assembly import ROLES
 from dsupport.lib.prices import Price, find_price
 
 
@@ -56,7 +56,7 @@ def problems_of(provider: str) -> list[str]:
     house = read_house(provider)
     if not house.api_key and (provider == "anthropic" or not house.base_url):
         return [f"The provider {provider} has no key, so the offline rules answer. Set its key."]
-    models = sorted({house.model_for(role).model for role in (*ACCESS, "reviewer")})
+    models = sorted({house.model_for(role).model for role in ROLES})
     if not all(models):
         return [
             f"No model is named for {provider}, so the offline rules answer. Set DSUPPORT_MODEL."

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
-from agents.assembly import ACCESS
+from agents.assembly import ROLES
 from agents.houses import read_house
 from agents.prompts import load_prompt
 from agents.toolkit import all_tools
@@ -27,14 +27,14 @@ def _models(provider: str) -> dict[str, dict[str, str]]:
     if provider not in settings.DSUPPORT_MODELS:
         return {}
     house = read_house(provider)
-    asked = {role: house.model_for(role) for role in (*ACCESS, "reviewer")}
+    asked = {role: house.model_for(role) for role in ROLES}
     return {role: {"model": m.model, "effort": m.effort} for role, m in asked.items()}
 
 
 @cache
 def _of_this_process() -> dict[str, Any]:
     prompts = {}
-    for role in (*ACCESS, "reviewer"):
+    for role in ROLES:
         prompt = load_prompt(role)
         prompts[role] = {"version": prompt.version, "sha256": prompt.sha256}
     tools = {

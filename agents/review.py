@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.answer import AnswerForm, ReviewForm, parse_form
+from agents.answerability import check_answerable
 from agents.errors import RunStopped, StopCause
 from agents.guardrails import Deny, Modify
 from agents.handing import check_hand_over, with_ticket
@@ -23,11 +24,12 @@ REFUSED = "Your draft was refused:"
 
 @dataclass(frozen=True)
 class Desk:
-    """Who produces and who reviews. Without a reviewer the checks of code stand alone."""
+    """Who produces, judges and reviews. Without the last two the checks of code stand alone."""
 
     producer: Agent
     reviewer: Agent | None
     intents: Collection[str]
+    judge: Agent | None = None  # says whether the cited articles answer the question
     ticket: ToolSpec | None = None  # opens the ticket of an answer that asks for a person
 
 
@@ -65,6 +67,7 @@ def _judge(
             *check_answer(form, scope.evidence, desk.intents),
             *check_hand_over(form, desk.ticket),
         ]
+        problems = problems or check_answerable(desk.judge, form, scope, place)
     by = "code"
     texts = [problem.text for problem in problems]
     if form is not None and not problems and desk.reviewer is not None:

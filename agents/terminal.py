@@ -101,6 +101,10 @@ def _review(data: dict[str, Any], _agent: str) -> str:
     return f"{draft} refused by {data['by']}: {'; '.join(data['problems'])}"
 
 
+def _answerability(data: dict[str, Any], _agent: str) -> str:
+    return f"the articles answer ({data['doc_id']})" if data["proven"] else "no article answers"
+
+
 def _guardrail(data: dict[str, Any], _agent: str) -> str:
     return f"{data['guardrail']} ({data['point']}): {data['reason']}"
 
@@ -114,6 +118,7 @@ _LINES: dict[str, Callable[[dict[str, Any], str], str]] = {
     "tool.called": lambda data, _agent: f"{data['tool']}  {data['text']}",
     "tool.finished": _tool_end,
     "review.finished": _review,
+    "answerability.finished": _answerability,
     "guardrail.denied": _guardrail,
     "guardrail.modified": _guardrail,
     "escalated": lambda data, _agent: f"handed over: {data['ticket']}",

@@ -69,6 +69,13 @@ class Environment(BaseSettings):
     dsupport_provider: Literal["", "offline", "scripted", "anthropic", "openai"] = ""
     dsupport_model: str = ""
     dsupport_effort: str = ""
+    dsupport_model_solo: str = ""
+    dsupport_model_orchestrator: str = ""
+    dsupport_model_knowledge: str = ""
+    dsupport_model_orders: str = ""
+    dsupport_model_escalation: str = ""
+    dsupport_model_reviewer: str = ""
+    dsupport_model_answerability: str = ""
     dsupport_roles: dict[str, RoleEnvironment] = Field(default_factory=dict)
     dsupport_prices: dict[str, PriceEnvironment] = Field(default_factory=dict)
     dsupport_hide_personal_data: bool = True
@@ -107,6 +114,13 @@ class Environment(BaseSettings):
     dsupport_lease_seconds: float = Field(default=30, ge=1)
     dsupport_log_format: Literal["console", "json"] = "console"
     dsupport_log_level: str = "INFO"
+
+    def models_by_role(self) -> dict[str, str]:
+        """Return the models that `DSUPPORT_MODEL_<ROLE>` name, by role."""
+        roles = ("solo", "orchestrator", "knowledge", "orders", "escalation", "reviewer",
+                 "answerability")  # fmt: skip
+        named = {role: str(getattr(self, f"dsupport_model_{role}")) for role in roles}
+        return {role: model for role, model in named.items() if model}
 
     @field_validator("allowed_hosts", mode="before")
     @classmethod

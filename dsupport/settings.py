@@ -54,13 +54,16 @@ DSUPPORT_PROVIDERS = {
     "openai": "agents.houses.openai_compatible",
 }
 # Which model each role uses where DSUPPORT_MODEL and DSUPPORT_ROLES name none. The reviewer reads
-# what code has checked already, so a small one does.
+# what code has checked already, and a quote is checked by code, so small ones do.
 DSUPPORT_MODELS: dict[str, dict[str, Any]] = {
     "anthropic": {
         "api_key": env.anthropic_api_key,
         "base_url": env.anthropic_base_url,
         "model": "claude-sonnet-5-5",
-        "roles": {"reviewer": {"model": "claude-haiku-5-5", "effort": "low"}},
+        "roles": {
+            "reviewer": {"model": "claude-haiku-5-5", "effort": "low"},
+            "answerability": {"model": "claude-haiku-5-5", "effort": "low"},
+        },
         "thinking_room": 4_000,
     },
     "openai": {
@@ -90,6 +93,8 @@ DSUPPORT_EMBEDDINGS: dict[str, dict[str, Any]] = {
 DSUPPORT_MODEL = env.dsupport_model
 DSUPPORT_EFFORT = env.dsupport_effort
 DSUPPORT_ROLES = {name: role.model_dump() for name, role in env.dsupport_roles.items()}
+for _role, _model in env.models_by_role().items():
+    DSUPPORT_ROLES[_role] = {**DSUPPORT_ROLES.get(_role, {}), "model": _model}
 DSUPPORT_HIDE_PERSONAL_DATA = env.dsupport_hide_personal_data
 DSUPPORT_NEXT_AS_SCHEMA = env.dsupport_next_as_schema
 DSUPPORT_MODEL_CONCURRENCY = env.dsupport_model_concurrency

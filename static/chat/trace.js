@@ -57,6 +57,11 @@ const STEPS = {
     result: (data.problems ?? []).join(" "),
     state: data.approved ? "ok" : "error",
   }),
+  "answerability.finished": (data) => ({
+    kind: "review",
+    title: data.proven ? "The help articles answer this" : "No help article answers this",
+    state: data.proven ? "ok" : "error",
+  }),
   escalated: (data) => ({ kind: "person", title: joined("Passed to a person", data.ticket) }),
 };
 
@@ -82,7 +87,7 @@ function lineAfter({ type, data, agent }, open) {
   const pending = [...open.values()].at(-1);
   if (pending) return pending;
   if (type === "review.finished") return data.approved ? "Writing the answer…" : "Mending my answer…";
-  const drafted = type === "model.called" && data.stop === "end_turn" && agent !== "reviewer";
+  const drafted = type === "model.called" && data.stop === "end_turn" && !["reviewer", "answerability"].includes(agent);
   if (drafted) return "Checking my answer…";
   if (type.startsWith("guardrail.")) return "Checking what I may do…";
   return (type === "run.started" || type === "model.called") && data.text ? data.text : "Thinking…";

@@ -12,10 +12,12 @@ from agents.adapters.vendors.calls import read_call
 from agents.adapters.vendors.house import RoleModel
 from agents.adapters.vendors.pairs import index_of_words, paired
 from agents.adapters.vendors.schemas import slim
+from agents.assembly import ROLES
 from agents.checks import check_models
 from agents.houses import problems_of, read_house
 from dsupport.contract.llm import CallPart, ChatMessage, ResultPart, Text
 from dsupport.contract.tools import ToolCall
+from dsupport.environment import Environment
 from dsupport.lib.prices import Price, Tokens, find_price, usage_of
 
 # --- pairs ----------------------------------------------------------------------------------
@@ -141,9 +143,16 @@ def test_roles_have_the_vendors_own_models_until_the_operator_names_one(settings
     assert read_house("anthropic").model_for("reviewer") == RoleModel("small", "", 0)
 
 
+def test_environment_names_the_model_of_a_role_alone():
+    env = Environment(dsupport_model_answerability="tiny")
+    assert env.models_by_role() == {"answerability": "tiny"}
+    fields = {f"dsupport_model_{role}" for role in ROLES}
+    assert fields <= set(Environment.model_fields)
+
+
 def test_every_model_that_is_chosen_by_default_has_a_price():
     house = read_house("anthropic")
-    for role in ("solo", "reviewer", "orchestrator"):
+    for role in ROLES:
         assert find_price(house.model_for(role).model, house.prices) is not None
 
 

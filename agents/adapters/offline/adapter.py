@@ -20,7 +20,7 @@ from agents.adapters.offline.asks import Ask
 from agents.adapters.offline.behaviour import Kind
 from agents.adapters.offline.composing import compose, compose_reports
 from agents.adapters.offline.handover import ticket_arguments
-from agents.adapters.offline.reviewing import review_case
+from agents.adapters.offline.reviewing import judge_case, review_case
 from agents.adapters.offline.served import Served
 from agents.adapters.offline.serving import serve
 from agents.adapters.offline.transcript import Turn, read_request
@@ -61,9 +61,11 @@ class OfflineRules:
         return self._answer(request, bench)
 
     def structured(self, request: ModelRequest) -> ModelReply:
-        """Review a draft; no other form can be filled by rules."""
+        """Review a draft, or judge whether passages answer, by rules; no other form."""
+        if request.role == "answerability" and request.messages:
+            return _say(json.dumps(judge_case(request.messages[-1].text), ensure_ascii=False))
         if request.role != "reviewer" or not request.messages:
-            raise PortError("The offline rules fill no form but a review.", code="unsupported")
+            raise PortError("The offline rules fill no form but these two.", code="unsupported")
         approved, problems = review_case(request.messages[-1].text, request.context)
         return _say(json.dumps({"approved": approved, "problems": problems}, ensure_ascii=False))
 

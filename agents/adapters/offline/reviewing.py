@@ -217,3 +217,25 @@ def _quoted(sentence: str, case: Case) -> bool:
 def _clip(sentence: str) -> str:
     text = " ".join(sentence.split()).replace("'", "’")
     return text if len(text) <= 90 else f"{text[:89]}…"
+
+
+def judge_case(text: str) -> dict[str, Any]:
+    """Return whether one of the passages answers the question, and with which sentence.
+
+    The search's own bands have decided already; rules can only name the sentence that shares most
+    words of content with the question. None does that shares nothing.
+    """
+    none = {"answers": False, "doc_id": "", "quote": ""}
+    try:
+        raw = json.loads(text)
+        asked = content_stems(str(raw["question"]))
+        passages = [(str(p["doc_id"]), str(p["text"])) for p in raw["passages"]]
+    except (ValueError, KeyError, TypeError):
+        return none
+    best, quote, doc_id = 0.0, "", ""
+    for doc, passage in passages:
+        for sentence in sentences(passage):
+            share = len(asked & content_stems(sentence)) / max(1, len(asked))
+            if share > best:
+                best, quote, doc_id = share, sentence, doc
+    return {"answers": True, "doc_id": doc_id, "quote": quote} if best > 0 else none
